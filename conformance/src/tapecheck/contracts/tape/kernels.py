@@ -1,0 +1,27 @@
+"""The kernels of the family, in one Warp module: a process compiles it once."""
+
+import warp as wp
+
+
+@wp.kernel
+def scale(x: wp.array(dtype=float), factor: float, y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = factor * x[i]
+
+
+@wp.kernel
+def square(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = x[i] * x[i]
+
+
+@wp.kernel
+def add(a: wp.array(dtype=float), b: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = a[i] + b[i]
+
+
+@wp.kernel
+def total(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    wp.atomic_add(y, 0, x[i])

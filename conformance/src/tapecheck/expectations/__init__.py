@@ -1,0 +1,179 @@
+"""What is known to differ: one TOML file a subject, strict in every direction.
+
+A contract passes everywhere unless a `[[deviation]]` says where it does not; an observation is pinned by `[[pin]]`
+entries that say which value each release shows. An outcome that the file does not foresee is `unexpected`, or `new` on
+a release that the matrix does not list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from packaging.specifiers import SpecifierSet
+
+from tapecheck.contract import REGISTRY, Evidence, catalogue, did_you_mean, full_name, text_of
+from tapecheck.releases import releases
+from tapecheck.results import NOT_JUDGED, Outcome, Record
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a deviation and a pin share.
+
+    Attributes:
+        contract: the id.
+        case: one case of it; left out, every case.
+        when: the Warp releases it speaks of, as a version specifier; left out, all.
+        device: the devices it speaks of, as the beginning of their name; left out, all.
+        reason: why, for a reader.
+        link: where to read on.
+    """
+
+    contract: str
+    case: str = ""
+    when: str = ""
+    device: str = ""
+    reason: str
+    link: str = ""
+
+    @property
+    def name(self) -> str:
+        return full_name(self.contract, self.case) + (f" when {self.when}" if self.when else "")
+
+    def speaks_of(self, contract: str, case: str) -> bool:
+        return self.contract == contract and self.case in ("", case)
+
+    def covers(self, version: str, device: str) -> bool:
+        return device.startswith(self.device) and SpecifierSet(self.when).contains(version, prereleases=True)
+
+
+class Deviation(Entry, frozen=True, kw_only=True):
+    """An outcome other than `pass`, and a piece of its message."""
+
+    outcome: Outcome
+    message: str
+
+
+class Pin(Entry, frozen=True, kw_only=True):
+    """The value of an observation."""
+
+    value: Any
+
+
+class BadExpectations(Exception):
+    """The file contradicts itself, the catalogue or the matrix; the text says where."""
+
+
+class Expectations(msgspec.Struct, forbid_unknown_fields=True):
+    """One expectation file."""
+
+    deviation: list[Deviation] = []
+    pin: list[Pin] = []
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [*self.deviation, *self.pin]
+
+    def problems(self) -> list[str]:
+        """What is wrong with the file itself, a sentence each."""
+        found = [problem for entry in self.entries for problem in _problems(entry)]
+        for one, other in combinations(self.entries, 2):
+            if one.contract == other.contract and (one.case == other.case or not (one.case and other.case)):
+                near = one.device.startswith(other.device) or other.device.startswith(one.device)
+                shared = [v for v in releases() if one.covers(v, one.device) and other.covers(v, other.device)]
+                if near and shared:
+                    found.append(f"{one.name} and {other.name}: both speak of Warp {', '.join(shared)}")
+        return found
+
+    def settle(self, record: Record) -> Record:
+        """The record with the expectation held against it; an observation is judged here."""
+        if record.outcome in NOT_JUDGED:
+            return msgspec.structs.replace(record, expectation="none")
+        entry = next(
+            (
+                entry
+                for entry in self.entries
+                if entry.speaks_of(record.contract, record.case) and entry.covers(record.warp, record.device)
+            ),
+            None,
+        )
+        if record.kind == "observation" and record.outcome in ("pass", "fail"):
+            record = _held_against_pin(record, entry)
+            foreseen = record.outcome == "pass"
+        elif isinstance(entry, Deviation):
+            foreseen = entry.outcome == record.outcome and entry.message in record.message
+        else:
+            foreseen = record.outcome == "pass" and entry is None
+        if foreseen:
+            return msgspec.structs.replace(record, expectation="expected")
+        known = record.warp in releases()
+        return msgspec.structs.replace(record, expectation="unexpected" if known else "new")
+
+    def unmet(self, records: Iterable[Record], version: str, device: str) -> list[str]:
+        """Entries that speak of this cell although no judged record of a full run answers to them."""
+        judged = {record.key for record in records if record.outcome not in NOT_JUDGED}
+        return [
+            f"{entry.name}: expected on Warp {version} {device}, but it did not run"
+            for entry in self.entries
+            if entry.covers(version, device) and not any(entry.speaks_of(*key) for key in judged)
+        ]
+
+
+def _problems(entry: Entry) -> Iterable[str]:
+    if entry.contract not in catalogue():
+        yield f"{entry.name}: unknown contract{did_you_mean(entry.contract, catalogue())}"
+        return
+    cases = [check.case for check in REGISTRY.values() if check.contract.id == entry.contract]
+    if not cases:
+        yield f"{entry.name}: this contract has no check"
+    elif entry.case and entry.case not in cases:
+        yield f"{entry.name}: no such case{did_you_mean(entry.case, cases)}"
+    if not any(SpecifierSet(entry.when).contains(version, prereleases=True) for version in releases()):
+        yield f"{entry.name}: matches no release of the matrix"
+    if not entry.reason.strip() or entry.reason.startswith("TODO"):
+        yield f"{entry.name}: give a reason"
+    if isinstance(entry, Deviation) and not entry.message.strip():
+        yield f"{entry.name}: give a piece of the message"
+
+
+def _held_against_pin(record: Record, entry: Entry | None) -> Record:
+    if not isinstance(entry, Pin):
+        message = f"no value is pinned for Warp {record.warp}, observed {text_of(record.observed)}"
+        return msgspec.structs.replace(record, outcome="fail", expected=None, message=message)
+    differences = Evidence(record.observed, entry.value, record.tolerance).violations()
+    return msgspec.structs.replace(
+        record,
+        outcome="fail" if differences else "pass",
+        expected=entry.value,
+        message="; ".join(differences) or f"observed {text_of(record.observed)}",
+    )
+
+
+def default_path(subject: str = "warp") -> Path:
+    """The expectation file of a subject that this package knows."""
+    return Path(str(files("tapecheck") / "expectations" / f"{subject}.toml"))
+
+
+def load(path: Path) -> Expectations:
+    """Reads an expectation file.
+
+    Raises:
+        BadExpectations: it cannot be read, or is wrong in itself; every problem is named.
+    """
+    try:
+        expectations = msgspec.toml.decode(path.read_bytes(), type=Expectations)
+    except (OSError, msgspec.DecodeError) as problem:
+        raise BadExpectations(f"{path}: {problem}") from None
+    problems = expectations.problems()
+    if problems:
+        raise BadExpectations("\n".join([f"{path}: {len(problems)} problems", *problems]))
+    return expectations
+
+
+def unforeseen(records: Sequence[Record]) -> list[Record]:
+    """The records that the expectations did not foresee."""
+    return [record for record in records if record.expectation in ("unexpected", "new")]

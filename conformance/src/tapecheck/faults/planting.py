@@ -1,0 +1,26 @@
+"""What plants are made of: a subject with methods of its Tape, or one of its functions, replaced."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tapecheck.subjects.warp import WarpSubject
+
+
+def with_tape(subject: WarpSubject, **methods: Callable[..., Any]) -> WarpSubject:
+    """The subject with these methods of its Tape replaced; each is called with the tape's own class first.
+
+    `with_tape(subject, backward=lambda base, self, *a, **k: base.backward(self, *a, **k))` changes nothing.
+    """
+    base = subject.Tape
+
+    def bind(method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *args, **options: method(base, self, *args, **options)
+
+    return subject.replacing(Tape=type("Tape", (base,), {name: bind(method) for name, method in methods.items()}))
+
+
+def with_function(subject: WarpSubject, name: str, function: Callable[..., Any]) -> WarpSubject:
+    """The subject with one function replaced, its signature kept; the new one gets the old one first."""
+    original = getattr(subject, name)
+    return subject.replacing(**{name: functools.wraps(original)(functools.partial(function, original))})

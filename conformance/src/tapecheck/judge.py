@@ -1,0 +1,61 @@
+"""Runs one check against one subject and says what became of it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import Any
+
+import msgspec
+
+from tapecheck.contract import Blocked, Check, text_of
+from tapecheck.results import Outcome
+
+
+class Judgement(msgspec.Struct):
+    """Outcome and evidence of a check, before any expectation is held against it.
+
+    An observation that could be made is a `pass` here: whether the value is the pinned one is for the expectations.
+    """
+
+    outcome: Outcome
+    message: str = ""
+    expected: Any = None
+    observed: Any = None
+    tolerance: float = 0.0
+    seconds: float = 0.0
+
+
+def judge(check: Check, subject: Any) -> Judgement:
+    """The judgement of a check on a subject, in this process."""
+    start = time.perf_counter()
+    judgement = _judge(check, subject)
+    judgement.seconds = round(time.perf_counter() - start, 4)
+    return judgement
+
+
+def _judge(check: Check, subject: Any) -> Judgement:
+    missing = subject.missing(check.needs)
+    if missing:
+        return Judgement("unsupported", f"this release has no {missing}")
+    try:
+        evidence = check(subject)
+    except Blocked as problem:
+        return Judgement("blocked", str(problem))
+    except Exception:
+        return Judgement("error", traceback.format_exc(limit=-4))
+    seen = Judgement("pass", "", _printable(evidence.expected), evidence.observed, evidence.tolerance)
+    if check.contract.kind == "observation":
+        seen.message = f"observed {text_of(evidence.observed)}"
+    elif differences := evidence.violations():
+        seen.outcome, seen.message = "fail", "; ".join(differences)
+    return seen
+
+
+def _printable(value: Any) -> Any:
+    """Expected values with their patterns as text, so that they can be written down."""
+    if isinstance(value, dict):
+        return {key: _printable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    return text_of(value) if not isinstance(value, (str, int, float, bool, type(None))) else value

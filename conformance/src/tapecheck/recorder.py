@@ -1,0 +1,115 @@
+"""Writes the result file of a run, in the process that the user started: a line as each check ends, the footer last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+import pytest
+
+from tapecheck import contracts, running
+from tapecheck.contract import REGISTRY, Contract, catalogue
+from tapecheck.expectations import Expectations, unforeseen
+from tapecheck.judge import Judgement
+from tapecheck.results import Footer, Outcome, Record, header
+
+
+class Recorder:
+    """A pytest plugin object, registered where `--tapecheck-results` is given."""
+
+    def __init__(self, config: pytest.Config, expectations: Callable[[pytest.Config], Expectations]) -> None:
+        contracts.load()
+        self.path = Path(config.getoption("--tapecheck-results"))
+        self.device: str = config.getoption("--tapecheck-device")
+        self.expectations = expectations(config)
+        self.collected: set[str] = set()
+        self.records: list[Record] = []
+        self.unmet: list[str] = []
+        self.start = time.monotonic()
+        self.file: BinaryIO | None = None
+        self.path.unlink(missing_ok=True)
+
+    @property
+    def full(self) -> bool:
+        return self.collected >= REGISTRY.keys()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.collected |= {item.name for item in session.items}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self.collected |= {identifier.rpartition("::")[2] for identifier in ids}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.rpartition("::")[2]
+        text = dict(report.user_properties).get("tapecheck")
+        if report.when == "call" and isinstance(text, str):
+            self._add(msgspec.json.decode(text, type=Record))
+        elif report.failed and name in REGISTRY and report.when != "teardown":
+            self._add(self._unfinished(name, report))
+
+    def _unfinished(self, name: str, report: pytest.TestReport) -> Record:
+        """The record of a check that did not come to its own end: its worker died, or pytest cut it short."""
+        text = report.longreprtext.strip()
+        outcome: Outcome = "crash" if report.when not in ("setup", "call") else "timeout" if "Timeout" in text else "error"
+        judgement = Judgement(outcome, text[-2000:])
+        return self.expectations.settle(running.record(REGISTRY[name], self.device, judgement))
+
+    def _add(self, record: Record) -> None:
+        if self.file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.file = self.path.open("wb")
+            self._write(header(subject="warp", warp=record.warp, device=self.device, full=self.full))
+        self.records.append(record)
+        self._write(record)
+
+    def _write(self, line: msgspec.Struct) -> None:
+        assert self.file is not None
+        self.file.write(msgspec.json.encode(line) + b"\n")
+        self.file.flush()
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.file is None:
+            return
+        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            for record in self._not_judged():
+                self._add(record)
+            if self.full:
+                self.unmet = self.expectations.unmet(self.records, self.records[0].warp, self.device)
+            self._write(Footer(records=len(self.records), seconds=round(time.monotonic() - self.start, 2)))
+            if self.unmet:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self.file.close()
+
+    def _not_judged(self) -> Iterator[Record]:
+        """Rows of what was planned and did not run, and of what has no check yet."""
+        seen = {(record.contract, record.case) for record in self.records}
+        for check in REGISTRY.values():
+            if check.name in self.collected and (check.contract.id, check.case) not in seen:
+                judgement = Judgement("not-run", "collected, but the run ended before it")
+                yield running.record(check, self.device, judgement)
+        checked = {check.contract.id for check in REGISTRY.values()}
+        for row in catalogue().values():
+            if self.full and row.judged == "warp" and row.id not in checked:
+                yield self._untested(row)
+
+    def _untested(self, row: Contract) -> Record:
+        pattern = self.records[0]
+        return msgspec.structs.replace(
+            Record("", "", "", "", pattern.subject, pattern.warp, pattern.torch, self.device, "untested"),
+            contract=row.id,
+            family=row.family,
+            kind=row.kind,
+            message="no check is registered for this contract yet",
+        )
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for problem in self.unmet:
+            terminalreporter.write_line(f"unexpected: {problem}", red=True)
+        for record in unforeseen(self.records):
+            name = f"{record.contract}[{record.case}]" if record.case else record.contract
+            terminalreporter.write_line(f"{record.expectation}: {name}: {record.outcome}: {record.message}", red=True)
+        terminalreporter.write_line(f"result: {self.path}" + ("" if self.full else " (partial)"))

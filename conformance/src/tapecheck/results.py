@@ -1,0 +1,176 @@
+"""The result file of one cell (a subject on one Warp release and device): JSON lines, header, records, footer.
+
+A file without its footer belongs to a run that did not end; whoever merges it is told so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from tapecheck import __version__
+
+Outcome = Literal["pass", "fail", "error", "crash", "timeout", "unsupported", "blocked", "untested", "not-run"]
+Standing = Literal["expected", "unexpected", "new", "none"]
+"""Whether the expectations foresaw an outcome. `new`: on a release that they do not know. `none`: nothing was judged."""
+
+NOT_JUDGED = ("untested", "not-run")
+
+
+class Record(msgspec.Struct):
+    """What became of one check."""
+
+    contract: str
+    case: str
+    family: str
+    kind: str
+    subject: str
+    warp: str
+    torch: str | None
+    device: str
+    outcome: Outcome
+    expectation: Standing = "none"
+    expected: Any = None
+    observed: Any = None
+    tolerance: float = 0.0
+    message: str = ""
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.contract, self.case
+
+
+class Header(msgspec.Struct, tag="header", tag_field="line", kw_only=True):
+    """What was run, so that results of different things are never merged."""
+
+    catalogue: str
+    suite: str
+    subject: str
+    warp: str
+    torch: str | None
+    python: str
+    numpy: str
+    device: str
+    platform: str
+    full: bool
+
+
+class Footer(msgspec.Struct, tag="footer", tag_field="line", kw_only=True):
+    """The mark of a run that came to its end."""
+
+    records: int
+    seconds: float
+
+
+class Cell(msgspec.Struct):
+    """One result file, read."""
+
+    path: Path
+    header: Header
+    records: list[Record]
+    footer: Footer | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.header.subject} {self.header.warp} {self.header.device}"
+
+
+class BadResult(Exception):
+    """A result file that cannot be used; the text says which and why."""
+
+
+@cache
+def catalogue_version() -> str:
+    """A digest of the catalogue: two runs can be compared only where it is the same."""
+    return _digest("catalogue")
+
+
+@cache
+def suite_version() -> str:
+    """Version and digest of the checks and of the code that judges: results of another one are not fresh."""
+    return f"{__version__}+{_digest('')}"
+
+
+def _digest(folder: str) -> str:
+    root = Path(str(files("tapecheck"))) / folder
+    kept = sorted(path for path in root.rglob("*") if path.suffix in {".py", ".toml"} and "expectations" not in path.parts)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
+
+
+def installed_version(distribution: str) -> str | None:
+    """The version of an installed distribution, None where it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def header(*, subject: str, warp: str, device: str, full: bool) -> Header:
+    """The header of a run in this environment."""
+    return Header(
+        catalogue=catalogue_version(),
+        suite=suite_version(),
+        subject=subject,
+        warp=warp,
+        torch=installed_version("torch"),
+        python=platform.python_version(),
+        numpy=installed_version("numpy") or "",
+        device=device,
+        platform=f"{platform.system()} {platform.machine()}",
+        full=full,
+    )
+
+
+def cell_path(folder: Path, subject: str, warp: str, device: str) -> Path:
+    """Where the result of a cell lies."""
+    return folder / f"{subject}-{warp}-{device.replace(':', '')}.jsonl"
+
+
+def write(path: Path, head: Header, records: Sequence[Record], seconds: float) -> None:
+    """Writes a complete result file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines: Iterable[msgspec.Struct] = (head, *records, Footer(records=len(records), seconds=round(seconds, 2)))
+    scratch = path.with_suffix(".partial")
+    scratch.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    scratch.replace(path)
+
+
+def read(path: Path) -> Cell:
+    """Reads a result file; a missing footer is left for the caller to judge.
+
+    Raises:
+        BadResult: the file is missing, empty, or holds a line that is none of its kinds.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as problem:
+        raise BadResult(f"{path}: {problem.strerror}") from None
+    if not lines:
+        raise BadResult(f"{path}: empty; the run did not start")
+    try:
+        head = msgspec.json.decode(lines[0], type=Header)
+    except msgspec.DecodeError as problem:
+        raise BadResult(f"{path}: its first line is no header ({problem})") from None
+    records: list[Record] = []
+    footer: Footer | None = None
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            if line.startswith(b'{"line":"footer"'):
+                footer = msgspec.json.decode(line, type=Footer)
+            else:
+                records.append(msgspec.json.decode(line, type=Record))
+        except msgspec.DecodeError as problem:
+            if number < len(lines):
+                raise BadResult(f"{path}:{number}: {problem}") from None
+    if footer and footer.records != len(records):
+        raise BadResult(f"{path}: the footer counts {footer.records} records, the file holds {len(records)}")
+    return Cell(path, head, records, footer)
