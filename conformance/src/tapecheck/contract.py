@@ -27,6 +27,15 @@ FAMILIES = (
     *("bridge", "cache", "abi", "jvp", "hvp", "kinds", "empty", "corrections", "neighbors", "sync", "capture"),
 )
 
+SOURCES = {
+    "T": "Warp's reference of warp.Tape",
+    "R": "Warp's issue 1062 and its release text on retain_grad",
+    "A": "the autodiff machinery of a published Warp/torch bridge",
+    "D": "Warp's differentiability guide",
+    "H": "a known hazard that cost somebody a wrong gradient",
+    "ours": "a rule of this project",
+}
+
 
 class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row of the catalogue.
@@ -37,7 +46,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             pinned release by release.
         judged: what the check judges.
         statement: what must hold, one sentence.
-        source: the documents that say so: T, R, A, D, H, ours (see the catalogue's own page).
+        source: the documents that say so, by the letters of `SOURCES`.
         hint: what to write instead, one line.
         since: first Warp release whose documents promise it.
         until: first Warp release whose documents no longer do.

@@ -27,7 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tapecheck-device", default="cpu", metavar="DEVICE", help="Warp device to judge on (cpu)")
     group.addoption("--tapecheck-results", default=None, metavar="FILE", help="write the result file of this cell")
     group.addoption("--tapecheck-expectations", default=None, metavar="FILE", help="expectation file to hold against")
-    group.addoption("--tapecheck-faults", action="store_true", help="judge the checks: plant their faults and near misses")
+    group.addoption("--tapecheck-faults", action="store_true", help="plant the faults and near misses instead")
+    group.addoption("--tapecheck-only", default="", metavar="NAMES", help="families and contract ids, by commas")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,8 +59,9 @@ class ContractFile(pytest.File):
             self.config.stash[EXPECTATIONS] = load_expectations(self.config)
         relative = self.path.relative_to(CONTRACTS.parent).with_suffix("")
         module = ".".join(("tapecheck", *relative.parts))
+        only = set(filter(None, self.config.getoption("--tapecheck-only").split(",")))
         for check in REGISTRY.values():
-            if check.function.__module__ != module:
+            if check.function.__module__ != module or (only and not only & {check.contract.family, check.contract.id}):
                 continue
             if self.config.getoption("--tapecheck-faults"):
                 for plant in running.planted(check):
@@ -110,7 +112,8 @@ class ContractItem(pytest.Item):
         record = self.record()
         self.user_properties.append(("tapecheck", msgspec.json.encode(record).decode()))
         if record.expectation in ("unexpected", "new"):
-            raise Unforeseen(f"{self.check.contract.statement}\n{record.expectation} {record.outcome}: {record.message}")
+            statement = self.check.contract.statement
+            raise Unforeseen(f"{statement}\n{record.expectation} {record.outcome}: {record.message}")
         if record.outcome == "unsupported":
             pytest.skip(record.message)
         if record.outcome != "pass":

@@ -48,7 +48,7 @@ class Overlay(msgspec.Struct, frozen=True):
 
 
 def overlay(wanted: str | None, store: Path) -> Overlay:
-    """A Warp made ready: a release number, a wheel file, a folder that holds the package, or None for the installed one.
+    """A Warp made ready: a release number, a wheel file, a folder that holds it, or None for the installed one.
 
     Args:
         wanted: what to judge.
@@ -81,8 +81,10 @@ def _install(wanted: str, store: Path) -> Path:
     if folder.is_dir() and not wanted.endswith(".whl"):
         return folder
     scratch = store / "warp" / f".{label}.{os.getpid()}"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--pre", "--target", str(scratch), requirement]
-    done = subprocess.run(command, capture_output=True, text=True)
+    options = ["--quiet", "--no-deps", "--pre", "--target", str(scratch)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, requirement], capture_output=True, text=True
+    )
     if done.returncode:
         shutil.rmtree(scratch, ignore_errors=True)
         raise NoWarp(_install_problem(wanted, done.stderr))

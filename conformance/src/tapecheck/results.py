@@ -20,7 +20,7 @@ from tapecheck import __version__
 
 Outcome = Literal["pass", "fail", "error", "crash", "timeout", "unsupported", "blocked", "untested", "not-run"]
 Standing = Literal["expected", "unexpected", "new", "none"]
-"""Whether the expectations foresaw an outcome. `new`: on a release that they do not know. `none`: nothing was judged."""
+"""Whether the expectations foresaw an outcome. `new`: on a release they do not know. `none`: nothing was judged."""
 
 NOT_JUDGED = ("untested", "not-run")
 
@@ -102,8 +102,8 @@ def suite_version() -> str:
 
 def _digest(folder: str) -> str:
     root = Path(str(files("tapecheck"))) / folder
-    kept = sorted(path for path in root.rglob("*") if path.suffix in {".py", ".toml"} and "expectations" not in path.parts)
-    return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
+    kept = (path for pattern in ("*.py", "*.toml") for path in root.rglob(pattern) if path.name != "warp.toml")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(kept))).hexdigest()[:12]
 
 
 def installed_version(distribution: str) -> str | None:

@@ -38,9 +38,9 @@ def prepare(worker: str | None = None) -> None:
 def subject_of(check: Check, plant: str = "") -> WarpSubject:
     """The installed Warp, or one with the named fault or near miss (on top of the check's oracle) planted in it."""
     subject = WarpSubject()
-    if not plant:
-        return subject
-    return planted(check)[plant](check.oracle(subject) if check.oracle else subject)
+    if plant:
+        subject = planted(check)[plant](check.oracle(subject) if check.oracle else subject)
+    return subject
 
 
 def planted(check: Check) -> dict[str, Plant]:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from packaging.specifiers import SpecifierSet
 
-from tapecheck.contract import REGISTRY, Evidence, catalogue, did_you_mean, full_name, text_of
+from tapecheck.contract import REGISTRY, Evidence, catalogue, did_you_mean, full_name, plain, text_of
 from tapecheck.releases import releases
 from tapecheck.results import NOT_JUDGED, Outcome, Record
 
@@ -47,6 +47,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def speaks_of(self, contract: str, case: str) -> bool:
         return self.contract == contract and self.case in ("", case)
 
+    @property
+    def shown(self) -> str:
+        """What is expected, as text."""
+        raise NotImplementedError
+
     def covers(self, version: str, device: str) -> bool:
         return device.startswith(self.device) and SpecifierSet(self.when).contains(version, prereleases=True)
 
@@ -57,11 +62,19 @@ class Deviation(Entry, frozen=True, kw_only=True):
     outcome: Outcome
     message: str
 
+    @property
+    def shown(self) -> str:
+        return f"{self.outcome}, {self.message}"
+
 
 class Pin(Entry, frozen=True, kw_only=True):
     """The value of an observation."""
 
     value: Any
+
+    @property
+    def shown(self) -> str:
+        return text_of(plain(self.value))
 
 
 class BadExpectations(Exception):

@@ -1,0 +1,113 @@
+"""Judges one Warp on its devices: a pytest process a cell, which writes the result file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tapecheck import contracts
+from tapecheck.contract import REGISTRY
+from tapecheck.releases import Overlay
+from tapecheck.results import BadResult, Cell, Record, cell_path, header, read, suite_version, write
+
+NO_CUDA = "no CUDA device is present"
+
+
+def run(
+    overlay: Overlay,
+    folder: Path,
+    devices: Sequence[str] = (),
+    *,
+    only: Sequence[str] = (),
+    workers: int = 2,
+    expectations: Path | None = None,
+    pytest_arguments: Sequence[str] = (),
+) -> int:
+    """Judges a Warp on some devices.
+
+    Args:
+        overlay: the Warp.
+        folder: where the result files go; those of a partial run go into its folder `partial`.
+        devices: Warp device names; left out, the CPU and every CUDA device present.
+        only: families and contract ids; left out, every contract.
+        workers: parallel processes in which the checks run.
+        expectations: another expectation file.
+        pytest_arguments: handed on to pytest.
+
+    Returns:
+        0 where every cell came as expected.
+    """
+    partial = bool(only or pytest_arguments)
+    target = folder / "partial" if partial else folder
+    present = present_devices(overlay)
+    wanted = list(devices) or ([*present, "cuda"] if present == ["cpu"] else present)
+    status = 0
+    for device in wanted:
+        path = cell_path(target, "warp", overlay.version, device)
+        if device.startswith("cuda") and not any(name.startswith(device) for name in present):
+            _write_not_run(path, overlay, device)
+            continue
+        arguments = [f"--tapecheck-device={device}", f"--tapecheck-results={path.resolve()}", *pytest_arguments]
+        if expectations:
+            arguments.append(f"--tapecheck-expectations={expectations.resolve()}")
+        status = max(status, _pytest(overlay, workers, only, arguments))
+    return status
+
+
+def faults(
+    overlay: Overlay, *, only: Sequence[str] = (), workers: int = 2, pytest_arguments: Sequence[str] = ()
+) -> int:
+    """Plants every fault and near miss of the checks, on one Warp.
+
+    Returns:
+        0 where each fault was a violation and nothing else was.
+    """
+    return _pytest(overlay, workers, only, ["--tapecheck-faults"])
+
+
+def _pytest(overlay: Overlay, workers: int, only: Sequence[str], arguments: Sequence[str]) -> int:
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tapecheck", "-q", "--tb=short", "-p", "no:cacheprovider"]
+    command += ["-n", str(workers), "--dist", "loadfile", f"--tapecheck-only={','.join(only)}", *arguments]
+    return subprocess.run(command, env=overlay.environment).returncode
+
+
+def present_devices(overlay: Overlay) -> list[str]:
+    """The CPU and every CUDA device that this Warp sees."""
+    script = "import warp; warp.config.quiet = True; print('devices', *warp.get_devices())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=overlay.environment)
+    found = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("devices")]
+    return sorted(found[0]) if found else ["cpu"]
+
+
+def _write_not_run(path: Path, overlay: Overlay, device: str) -> None:
+    """A result that says of every check that it did not run: a device that is not there is never a pass."""
+    contracts.load()
+    head = header(subject="warp", warp=overlay.version, device=device, full=True)
+    records = [
+        Record(
+            contract=check.contract.id,
+            case=check.case,
+            family=check.contract.family,
+            kind=check.contract.kind,
+            subject="warp",
+            warp=overlay.version,
+            torch=head.torch,
+            device=device,
+            outcome="not-run",
+            message=NO_CUDA,
+        )
+        for check in REGISTRY.values()
+    ]
+    write(path, head, records, 0.0)
+
+
+def fresh(path: Path, overlay: Overlay) -> Cell | None:
+    """The cell of a result file that this suite, this Warp and this environment made, None where there is none."""
+    try:
+        cell = read(path)
+    except BadResult:
+        return None
+    now = header(subject="warp", warp=overlay.version, device=cell.header.device, full=True)
+    return cell if cell.footer and cell.header == now and cell.header.suite == suite_version() else None

@@ -1,0 +1,233 @@
+"""The command line: `tapecheck run`, `matrix`, `upgrade`, `explain`, `list`, `faults`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+
+from tapecheck import __version__, cells, contracts, report
+from tapecheck import expectations as known
+from tapecheck.contract import FAMILIES, REGISTRY, catalogue, contract, did_you_mean
+from tapecheck.expectations import fixing
+from tapecheck.matrix import complete, merge, plan, results_in
+from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
+from tapecheck.report import terminal
+from tapecheck.results import BadResult, Cell, Record, cell_path, read
+from tapecheck.upgrade import compare
+
+app = typer.Typer(
+    help="Judges NVIDIA Warp's autodiff by executable contracts, release by release.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")]
+Store = Annotated[Path, typer.Option(help="Folder where Warp releases and kernel caches are kept.")]
+ExpectationFile = Annotated[Path | None, typer.Option("--expectations", help="Another expectation file.")]
+Workers = Annotated[int, typer.Option(min=1, help="Parallel processes.")]
+WarpOption = Annotated[
+    str | None, typer.Option("--warp", help="A release, a wheel file or a folder; or the installed one.")
+]
+RESULTS, STORE = Path("build/conformance"), Path("build/warp")
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Turns the errors that a user can mend into one text and exit status 2."""
+    try:
+        yield
+    except (NoWarp, BadResult, known.BadExpectations, fixing.CannotFix, LookupError) as problem:
+        console.print(f"error: {problem.args[0]}", style="bold red", markup=False, highlight=False)
+        raise typer.Exit(2) from None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"tapecheck {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Judges NVIDIA Warp's autodiff by executable contracts, release by release."""
+
+
+@app.command()
+def run(
+    only: Names = None,
+    warp: WarpOption = None,
+    device: Annotated[
+        list[str] | None, typer.Option(help="Warp device; left out, the CPU and every CUDA device.")
+    ] = None,
+    keyword: Annotated[str | None, typer.Option("-k", help="pytest's -k: only checks whose names match.")] = None,
+    output: Folder = RESULTS,
+    store: Store = STORE,
+    workers: Workers = 2,
+    expectations: ExpectationFile = None,
+) -> None:
+    """Judge one Warp on its devices, and write a result file for each."""
+    with _clear_errors():
+        names = _known_names(only or [])
+        known.load(expectations or known.default_path())
+        status = cells.run(
+            overlay(warp, store),
+            output,
+            device or [],
+            only=names,
+            workers=workers,
+            expectations=expectations,
+            pytest_arguments=["-k", keyword] if keyword else [],
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def matrix(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")
+    ] = None,
+    planned: Annotated[
+        str | None, typer.Option("--plan", help="Releases to be there: a tag, 'all', or versions by commas.")
+    ] = None,
+    output: Folder = RESULTS,
+    expectations: ExpectationFile = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Rewrite the expectation file to what was observed.")] = False,
+) -> None:
+    """Merge results into matrix.html, matrix.md and matrix.json."""
+    with _clear_errors():
+        contracts.load()
+        path = expectations or known.default_path()
+        versions = _planned_versions(planned)
+        wanted = plan(output, versions)
+        chosen = files or [p for p in results_in(output) if not versions or _version_of(p) in versions]
+        if not chosen and not wanted:
+            raise BadResult(f"no result in {output}; make one with `tapecheck run --warp {releases()[-1]}`")
+        merged = merge(chosen, known.load(path), wanted)
+        if fix:
+            for line in fixing.fix(path, known.load(path), merged) or ["nothing to fix"]:
+                console.print(line, markup=False, highlight=False)
+            return
+        written = report.write_matrix(merged, output)
+    terminal.print_matrix(console, report.table(merged))
+    for where in written:
+        print(where.resolve())
+    raise typer.Exit(1 if merged.complaints else 0)
+
+
+@app.command()
+def upgrade(
+    old: Annotated[str, typer.Argument(help="The release in use.")],
+    new: Annotated[str, typer.Argument(help="The release to change to.")],
+    device: Annotated[str, typer.Option(help="Warp device.")] = "cpu",
+    output: Folder = RESULTS,
+    store: Store = STORE,
+    workers: Workers = 2,
+) -> None:
+    """Say what changes between two releases; the exit status is 0 only where no guarantee broke."""
+    with _clear_errors():
+        overlays = [overlay(warp, store) for warp in dict.fromkeys((old, new))]
+        judged = [_fresh_cell(warp, output, device, workers) for warp in overlays]
+        verdict = compare(judged[0], judged[-1])
+        written = report.write_verdict(verdict, output)
+    terminal.print_verdict(console, verdict)
+    for where in written:
+        print(where.resolve())
+    raise typer.Exit(0 if verdict.safe else 1)
+
+
+@app.command()
+def explain(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id.")],
+    output: Folder = RESULTS,
+    expectations: ExpectationFile = None,
+) -> None:
+    """Show one contract: statement, source, outcome by release, hint, check."""
+    with _clear_errors():
+        contracts.load()
+        row = contract(identifier.partition("[")[0])
+        entries = known.load(expectations or known.default_path())
+        records = [entries.settle(r) for r in _records(output) if r.contract == row.id and r.outcome != "not-run"]
+    terminal.print_explanation(console, row, records, entries)
+
+
+@app.command("list")
+def list_contracts(
+    only: Names = None,
+) -> None:
+    """List the catalogue: id, kind, what it judges, how many checks, statement."""
+    with _clear_errors():
+        names = _known_names(only or [])
+    grid = Grid("contract", "kind", "judges", "checks", "statement")
+    for row in catalogue().values():
+        if not names or {row.id, row.family} & set(names):
+            count = sum(check.contract.id == row.id for check in REGISTRY.values())
+            grid.add_row(row.id, row.kind, row.judged, str(count or "untested"), row.statement)
+    console.print(grid)
+
+
+@app.command()
+def faults(
+    only: Names = None,
+    warp: WarpOption = None,
+    store: Store = STORE,
+    workers: Workers = 2,
+) -> None:
+    """Judge the checks: each fault must be caught as a violation, each near miss must pass."""
+    with _clear_errors():
+        status = cells.faults(overlay(warp or releases()[-1], store), only=_known_names(only or []), workers=workers)
+    raise typer.Exit(status)
+
+
+def _known_names(names: Sequence[str]) -> list[str]:
+    contracts.load()
+    for name in names:
+        if name not in FAMILIES and name not in catalogue():
+            raise LookupError(f"unknown family or contract {name!r}{did_you_mean(name, [*FAMILIES, *catalogue()])}")
+    return list(names)
+
+
+def _planned_versions(planned: str | None) -> list[str]:
+    if planned is None:
+        return []
+    tagged = releases() if planned == "all" else releases(planned)
+    return list(tagged) or planned.split(",")
+
+
+def _version_of(path: Path) -> str:
+    return read(path).header.warp
+
+
+def _records(output: Path) -> list[Record]:
+    found: list[Cell] = []
+    for path in results_in(output):
+        try:
+            found.append(complete(read(path)))
+        except BadResult:
+            continue
+    return [record for cell in in_order(found) for record in cell.records]
+
+
+def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int) -> Cell:
+    path = cell_path(output, "warp", warp.version, device)
+    cell = cells.fresh(path, warp)
+    if cell is None:
+        cells.run(warp, output, [device], workers=workers)
+        cell = complete(read(path))
+    else:
+        console.print(f"fresh result: {path}", style="dim", highlight=False)
+    return cell
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,109 @@
+"""What the commands print."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+from rich.table import Table as Grid
+
+from tapecheck.contract import REGISTRY, SOURCES, Contract
+from tapecheck.expectations import Expectations
+from tapecheck.report import MARKS, Row, Table, by_effect
+from tapecheck.results import Record
+from tapecheck.upgrade import Verdict
+
+STYLES = {"pass": "green", "fail": "yellow", "unsupported": "dim", "untested": "dim", "not-run": "dim"}
+KINDS = {
+    "guarantee": "a guarantee: documented, it must hold",
+    "hazard": "a hazard: a trap, and a pass means that it is there",
+    "observation": "an observation: documented nowhere, its value is pinned release by release",
+}
+
+
+def print_matrix(console: Console, table: Table) -> None:
+    """A line a family, with how many of each outcome in each column; then what is wrong."""
+    grid = Grid("family", *(f"{warp}\n{device}" for warp, device in table.columns), title="Contracts by Warp release")
+    for family, rows in table.families.items():
+        grid.add_row(family, *(_counts(rows, column) for column in range(len(table.columns))))
+    console.print(grid)
+    legend = "  ".join(f"{MARKS[outcome]} {outcome} {count}" for outcome, count in table.counts.items())
+    console.print(legend, highlight=False)
+    for line in table.not_run:
+        console.print(f"not run: {line}", style="dim", markup=False, highlight=False)
+    for complaint in table.complaints:
+        console.print(complaint, style="bold red", markup=False, highlight=False)
+
+
+def _counts(rows: list[Row], column: int) -> str:
+    outcomes = Counter(record.outcome for row in rows if (record := row.cells[column]) is not None)
+    return " ".join(f"[{STYLES.get(name, 'red')}]{MARKS[name]}{count}[/]" for name, count in outcomes.most_common())
+
+
+def print_verdict(console: Console, verdict: Verdict) -> None:
+    """Every flip with both observations, and what to write instead."""
+    console.rule(f"Warp {verdict.old} → {verdict.new} on {verdict.device}")
+    for effect, meaning, flips in by_effect(verdict.flips):
+        console.print(f"\n[bold]{effect}[/] ({len(flips)}): {meaning}")
+        for flip in flips:
+            heading = f"{flip.name}  {flip.kind}: {flip.old_outcome} → {flip.new_outcome}"
+            console.print(f"\n  [bold]{escape(heading)}[/]", highlight=False)
+            for line in (flip.statement, *flip.changes, f"instead: {flip.hint}"):
+                console.print(f"    {escape(line)}", highlight=False)
+    if not verdict.flips:
+        console.print("No contract flips.")
+    broken = sum(flip.effect == "broken" for flip in verdict.flips)
+    console.print("\n[green]No guarantee broke.[/]" if verdict.safe else f"\n[bold red]Guarantees broken: {broken}.[/]")
+
+
+def print_explanation(
+    console: Console, contract: Contract, records: Sequence[Record], expectations: Expectations
+) -> None:
+    """One contract for somebody who never saw the project: what, why, where it holds, what to do, how it is checked."""
+    console.rule(contract.id)
+    console.print(f"\n[bold]{escape(contract.statement)}[/]\n", highlight=False)
+    console.print(f"This is {KINDS[contract.kind]}. It judges: {contract.judged}.", highlight=False)
+    console.print("Source: " + "; ".join(SOURCES[letter] for letter in contract.source) + ".", highlight=False)
+    if contract.since:
+        console.print(f"Documented since Warp {contract.since}.", highlight=False)
+    if contract.until:
+        console.print(f"No longer documented from Warp {contract.until} on.", highlight=False)
+    console.print(f"What to write: {escape(contract.hint)}", highlight=False)
+    checks = [check for check in REGISTRY.values() if check.contract.id == contract.id]
+    if not checks:
+        console.print("\nNo check is registered for it yet: its outcome is `untested` on every release.")
+        return
+    if records:
+        _print_records(console, records)
+    _print_known(console, contract, expectations, bool(records))
+    for function in dict.fromkeys(check.function for check in checks):
+        console.print("\n[bold]The check[/]")
+        console.print(Syntax(inspect.getsource(function), "python", background_color="default"))
+    console.print("[bold]It has been seen to fail[/] with each of these faults planted:")
+    for fault in dict.fromkeys(fault for check in checks for fault in check.faults):
+        console.print(f"  · {escape(inspect.getdoc(fault) or fault.__name__)}", highlight=False)
+
+
+def _print_records(console: Console, records: Sequence[Record]) -> None:
+    grid = Grid("Warp", "case", "outcome", "evidence", title="Judged here", title_justify="left")
+    for record in records:
+        style = STYLES.get(record.outcome, "red")
+        evidence = escape(record.message or "as expected")
+        grid.add_row(record.warp, escape(record.case), f"[{style}]{record.outcome}[/]", evidence)
+    console.print()
+    console.print(grid)
+
+
+def _print_known(console: Console, contract: Contract, expectations: Expectations, judged: bool) -> None:
+    entries = [entry for entry in expectations.entries if entry.contract == contract.id]
+    if not judged:
+        console.print("\nNo result of a run lies here; this is what the expectation file knows.")
+    console.print("\n[bold]Known to differ[/]" if entries else "\nNo release is known to differ.")
+    for entry in entries:
+        where = f"Warp {entry.when}" if entry.when else "every release"
+        case = f" [{entry.case}]" if entry.case else ""
+        console.print(f"  · {escape(where + case + ': ' + entry.shown)}. {escape(entry.reason)}", highlight=False)

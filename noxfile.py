@@ -1,0 +1,97 @@
+"""The way in: `nox -l` lists every session.
+
+Torch, NumPy and pytest do not change between cells, so all sessions share one environment, and a Warp release is laid
+over it in seconds. Torch is pinned exactly: a range would fetch a CUDA build of gigabytes.
+"""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["conformance"]
+
+ROOT = Path(__file__).parent
+PYTHON = str(ROOT / ".nox/environment/bin/python")
+WORKSPACE = nox.project.load_toml(ROOT / "pyproject.toml")
+RELEASES = tomllib.loads((ROOT / "conformance/src/tapecheck/releases.toml").read_text())["release"]
+ALL = [release["version"] for release in RELEASES]
+DEFAULT = [release["version"] for release in RELEASES if "default" in release.get("tags", ())]
+NAMED = [after for option, after in zip(sys.argv, sys.argv[1:], strict=False) if option == "--warp"]
+"""A release, wheel or folder given after `--`: it takes the place of the list, so that nothing needs editing."""
+
+session = nox.session(venv_backend="none", requires=["environment"])
+
+
+def python(session: nox.Session, *arguments: str) -> None:
+    """Runs a module in the shared environment."""
+    session.run(PYTHON, "-m", *arguments)
+
+
+@nox.session
+def environment(session: nox.Session) -> None:
+    """Make the environment that the other sessions share."""
+    session.install("torch==2.13.0", *nox.project.dependency_groups(WORKSPACE, "dev"))
+    session.install("--editable", "packages/core", "--editable", "conformance")
+
+
+def judge(session: nox.Session, warp: str, plan: str) -> None:
+    posargs = [argument for argument in session.posargs if argument not in ("--warp", *NAMED)]
+    if not posargs:
+        session.notify("matrix", ["--plan", plan])
+    python(session, "tapecheck.cli", "run", "--warp", warp, *posargs)
+
+
+@session
+@nox.parametrize("warp", NAMED or DEFAULT)
+def conformance(session: nox.Session, warp: str) -> None:
+    """Judge one release of the everyday set; `-- --warp V` any other."""
+    judge(session, warp, "default")
+
+
+@session
+@nox.parametrize("warp", ALL)
+def conformance_all(session: nox.Session, warp: str) -> None:
+    """Judge one release of all."""
+    judge(session, warp, "all")
+
+
+@session
+def matrix(session: nox.Session) -> None:
+    """Merge the results that lie in build/conformance."""
+    python(session, "tapecheck.cli", "matrix", *session.posargs)
+
+
+@session
+def upgrade(session: nox.Session) -> None:
+    """Say what changes between two releases: `-- 1.12.1 1.13.0`."""
+    python(session, "tapecheck.cli", "upgrade", *session.posargs)
+
+
+@session
+def faults(session: nox.Session) -> None:
+    """Judge the checks: plant every fault and near miss."""
+    python(session, "tapecheck.cli", "faults", *session.posargs)
+
+
+@session
+def tests(session: nox.Session) -> None:
+    """Test both packages, and run the reproducers."""
+    python(session, "pytest", *session.posargs)
+
+
+@session
+def lint(session: nox.Session) -> None:
+    """Check style, format and which package may import which."""
+    python(session, "ruff", "check", ".")
+    python(session, "ruff", "format", "--check", ".")
+    session.run(str(Path(PYTHON).with_name("lint-imports")))
+
+
+@session
+def types(session: nox.Session) -> None:
+    """Check the types."""
+    python(session, "mypy")
