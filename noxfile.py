@@ -5,10 +5,10 @@ over it in seconds. Torch is pinned exactly: a range would fetch a CUDA build of
 """
 
 import sys
-import tomllib
 from pathlib import Path
 
 import nox
+import tomllib
 
 nox.needs_version = ">=2024.10.9"
 nox.options.reuse_existing_virtualenvs = True

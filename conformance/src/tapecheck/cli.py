@@ -33,8 +33,14 @@ Store = Annotated[Path, typer.Option(help="Folder where Warp releases and kernel
 ExpectationFile = Annotated[Path | None, typer.Option("--expectations", help="Another expectation file.")]
 Workers = Annotated[int, typer.Option(min=1, help="Parallel processes.")]
 WarpOption = Annotated[
-    str | None, typer.Option("--warp", help="A release, a wheel file or a folder; or the installed one.")
+    str | None, typer.Option("--warp", help="A release, a wheel file or a folder; left out, the installed one.")
 ]
+Devices = Annotated[
+    list[str] | None, typer.Option("--device", help="Warp device; left out, the CPU and every CUDA device.")
+]
+Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
+Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
+Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
 RESULTS, STORE = Path("build/conformance"), Path("build/warp")
 
 
@@ -56,9 +62,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
 ) -> None:
     """Judges NVIDIA Warp's autodiff by executable contracts, release by release."""
 
@@ -67,9 +71,7 @@ def main(
 def run(
     only: Names = None,
     warp: WarpOption = None,
-    device: Annotated[
-        list[str] | None, typer.Option(help="Warp device; left out, the CPU and every CUDA device.")
-    ] = None,
+    device: Devices = None,
     keyword: Annotated[str | None, typer.Option("-k", help="pytest's -k: only checks whose names match.")] = None,
     output: Folder = RESULTS,
     store: Store = STORE,
@@ -94,12 +96,8 @@ def run(
 
 @app.command()
 def matrix(
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")
-    ] = None,
-    planned: Annotated[
-        str | None, typer.Option("--plan", help="Releases to be there: a tag, 'all', or versions by commas.")
-    ] = None,
+    files: Files = None,
+    planned: Plan = None,
     output: Folder = RESULTS,
     expectations: ExpectationFile = None,
     fix: Annotated[bool, typer.Option("--fix", help="Rewrite the expectation file to what was observed.")] = False,

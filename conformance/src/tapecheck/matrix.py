@@ -34,9 +34,7 @@ class Matrix(msgspec.Struct):
     def complaints(self) -> list[str]:
         """Everything that makes the run fail, a sentence each."""
         found = [f"missing: {name} was planned and has no result" for name in self.missing]
-        found += [
-            f"partial: {cell.name} judged only a part of the contracts" for cell in self.cells if not cell.header.full
-        ]
+        found += [f"partial: {cell.name} judged a part of the contracts" for cell in self.cells if not cell.header.full]
         found += [f"unexpected: {problem}" for problem in self.problems]
         for record in unforeseen(self.records):
             where = f"{full_name(record.contract, record.case)} on Warp {record.warp} {record.device}"

@@ -1,0 +1,88 @@
+"""Result files and their merging."""
+
+import pytest
+
+from tapecheck.expectations import Expectations
+from tapecheck.matrix import merge, plan
+from tapecheck.results import BadResult, cell_path, header, read, write
+
+
+@pytest.fixture
+def written(tmp_path, make_record):
+    """Writes a complete result file of one passing record."""
+
+    def make(version="1.19.0", name=None, full=True, **changes):
+        path = tmp_path / name if name else cell_path(tmp_path, "warp", version, "cpu")
+        head = header(subject="warp", warp=version, device="cpu", full=full)
+        write(path, head, [make_record(warp=version, **changes)], 1.0)
+        return path
+
+    return make
+
+
+def test_a_file_reads_back(written, make_record):
+    cell = read(written(observed={"x": [1.0, "nan"]}, expected=None))
+    assert cell.records == [make_record(observed={"x": [1.0, "nan"]})]
+    assert cell.footer and cell.footer.records == 1
+    assert cell.name == "warp 1.19.0 cpu"
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda lines: [], "empty; the run did not start"),
+        (lambda lines: lines[1:], "its first line is no header"),
+        (lambda lines: [lines[0], b"{oops", *lines[1:]], ":2: "),
+        (lambda lines: [lines[0], lines[2]], "the footer counts 1 records, the file holds 0"),
+    ],
+)
+def test_a_damaged_file_is_named(written, damage, problem):
+    path = written()
+    path.write_bytes(b"".join(line + b"\n" for line in damage(path.read_bytes().splitlines())))
+    with pytest.raises(BadResult, match=problem) as raised:
+        read(path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("kept", [0.4, 0.7, 0.95])
+def test_a_truncated_file_is_incomplete(written, kept):
+    path = written(message="x" * 400)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
+    with pytest.raises(BadResult, match="incomplete|no header"):
+        merge([path], Expectations())
+
+
+def test_another_catalogue_is_refused(written):
+    path = written()
+    text = path.read_text()
+    path.write_text(text.replace(header(subject="", warp="", device="", full=True).catalogue, "000000000000"))
+    with pytest.raises(BadResult, match="made with catalogue 000000000000, this is .*; run it again"):
+        merge([path], Expectations())
+
+
+def test_the_same_cell_twice_is_refused(written):
+    with pytest.raises(BadResult, match=r"both hold the cell warp 1\.19\.0 cpu; keep one"):
+        merge([written(), written(name="other.jsonl")], Expectations())
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadResult, match="No such file"):
+        read(tmp_path / "absent.jsonl")
+
+
+def test_a_planned_cell_without_result_is_missing(written, tmp_path):
+    merged = merge([written()], Expectations(), plan(tmp_path, ["1.18.0", "1.19.0"]))
+    assert merged.complaints == ["missing: warp-1.18.0-cpu was planned and has no result"]
+
+
+def test_partial_and_unexpected_results_are_complaints(written):
+    merged = merge([written(outcome="fail", message="expected 0, observed 2", full=False)], Expectations())
+    assert merged.complaints == [
+        "partial: warp 1.19.0 cpu judged a part of the contracts",
+        "unexpected: retain.last-write-wins on Warp 1.19.0 cpu: fail: expected 0, observed 2",
+    ]
+
+
+def test_cells_come_by_release_not_by_name(written):
+    paths = [written(version) for version in ("1.9.1", "1.10.1", "1.19.0")]
+    assert [cell.header.warp for cell in merge(sorted(paths), Expectations()).cells] == ["1.9.1", "1.10.1", "1.19.0"]
