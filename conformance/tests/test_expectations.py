@@ -84,7 +84,7 @@ def test_a_listed_failure_that_did_not_run_is_named(make_record):
 @pytest.mark.parametrize(
     ("entries", "problem"),
     [
-        ([deviation(contract="retain.last-write-win")], "unknown contract; did you mean retain.last-write-wins?"),
+        ([deviation(contract="retain.last-write-win")], "unknown contract; did you mean retain.last-write-wins"),
         ([deviation(contract="bridge.gradcheck")], "this contract has no check"),
         ([deviation(case="thrice")], "no such case"),
         ([deviation(when=">=2.0")], "matches no release of the matrix"),
