@@ -78,10 +78,14 @@ CHANGES = {
     "switched-on": Change(replaces=False),
     "switched-on-after-launch": Change(replaces=False, after_launch=True),
 }
-FREEZING = {"faults": [faults.backward_refreshes_fields], "near_misses": [faults.backward_refreshes_fields_too_late]}
 
 
-@check("struct.grad-pointer-frozen", cases=CHANGES, **FREEZING)
+@check(
+    "struct.grad-pointer-frozen",
+    faults=[faults.backward_refreshes_fields],
+    near_misses=[faults.backward_refreshes_fields_too_late],
+    cases=CHANGES,
+)
 def grad_pointer_frozen(wp: WarpSubject, change: Change) -> Evidence:
     def gradients(kernel: Any, wrap: Callable[[Any], Any]) -> dict[str, Any]:
         x = wp.full(3, 3.0, dtype=float, requires_grad=change.replaces)
@@ -109,7 +113,12 @@ def grad_pointer_frozen(wp: WarpSubject, change: Change) -> Evidence:
     )
 
 
-@check("struct.grad-pointer-frozen", cases={f"output-{name}": change for name, change in CHANGES.items()}, **FREEZING)
+@check(
+    "struct.grad-pointer-frozen",
+    faults=[faults.backward_refreshes_fields],
+    near_misses=[faults.backward_refreshes_fields_too_late],
+    cases={f"output-{name}": change for name, change in CHANGES.items()},
+)
 def output_grad_pointer_frozen(wp: WarpSubject, change: Change) -> Evidence:
     def gradient(kernel: Any, wrap: Callable[[Any], Any]) -> Any:
         x = wp.full(3, 3.0, dtype=float, requires_grad=True)
