@@ -97,7 +97,7 @@ def chooses_the_first_node_name(subject: WarpSubject) -> WarpSubject:
     """An array is named by the first kernel that takes it, however long its later names are."""
 
     def names(tape: Any, options: dict[str, Any]) -> dict[str, Any]:
-        return {"array_labels": {array: name for array, name in reversed(list(arguments(tape)))}}
+        return {"array_labels": dict(reversed(list(arguments(tape))))}
 
     return with_options(subject, names)
 
