@@ -37,7 +37,8 @@ def main() -> int:
         else:
             gone.append(f"{what} is escaped")
 
-    print("\n".join(gone))
+    for what in gone:
+        print(f"gone: {what}")
     return 1 if gone else 0
 
 
