@@ -25,3 +25,30 @@ def add(a: wp.array(dtype=float), b: wp.array(dtype=float), y: wp.array(dtype=fl
 def total(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     wp.atomic_add(y, 0, x[i])
+
+
+# Visualization and hazards.
+
+
+@wp.struct
+class Bundle:
+    x: wp.array(dtype=float)
+    factor: float
+
+
+@wp.kernel
+def scale_bundle(bundle: Bundle, y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = bundle.factor * bundle.x[i]
+
+
+@wp.kernel
+def scale_long_name(a_longer_name: wp.array(dtype=float), factor: float, y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = factor * a_longer_name[i]
+
+
+@wp.kernel(enable_backward=False)
+def square_forward_only(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = x[i] * x[i]
