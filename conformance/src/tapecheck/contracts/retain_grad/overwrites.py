@@ -5,18 +5,9 @@ from typing import Any
 
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.retain_grad import kernels
+from tapecheck.contracts.retain_grad.arrays import leaves, output
 from tapecheck.faults.retain_grad import overwrites as faults
 from tapecheck.subjects.warp import WarpSubject
-
-
-def leaves(wp: WarpSubject, count: int, size: int = 4) -> list[Any]:
-    """Arrays of ones that need a gradient."""
-    return [wp.ones(size, dtype=float, requires_grad=True) for _ in range(count)]
-
-
-def output(wp: WarpSubject, size: int = 4, **options: Any) -> Any:
-    """An array of zeros with a gradient buffer of its own."""
-    return wp.zeros(size, dtype=float, requires_grad=True, **options)
 
 
 def seed(wp: WarpSubject, y: Any) -> dict[str, dict[Any, Any]]:
