@@ -225,16 +225,21 @@ def copies(wp: WarpSubject, case: tuple[Callable[..., Any], list[float], list[fl
 
 @check(
     "retain.copy-adds-to-source",
-    cases={"copy": lambda wp, y, source: wp.copy(y, source), "assign": lambda wp, y, source: y.assign(source)},
+    cases={
+        "copy": lambda wp, y, source: wp.copy(y, source),
+        "assign": lambda wp, y, source: y.assign(source),
+        "clone": lambda wp, y, source: wp.clone(source),
+    },
     faults=[faults.later_readers_are_forgotten],
     near_misses=[faults.copy_with_everything_spelt_out],
 )
 def copy_adds_to_source(wp: WarpSubject, copy: Callable[..., Any]) -> Evidence:
     (source,), y, z = leaves(wp, 1), output(wp), output(wp)
     with wp.Tape() as tape:
-        copy(wp, y, source)
+        made = copy(wp, y, source)
         wp.launch(kernels.triple, dim=4, inputs=[source], outputs=[z])
-    tape.backward(grads={y: wp.ones(4, dtype=float), z: wp.ones(4, dtype=float)})
+    copied = y if made is None else made
+    tape.backward(grads={copied: wp.ones(4, dtype=float), z: wp.ones(4, dtype=float)})
     return Evidence(observed={"source.grad": source.grad}, expected={"source.grad": [4.0] * 4})
 
 

@@ -1,4 +1,4 @@
-"""The kernels with tiles, in a Warp module of their own: they take long to compile."""
+"""The kernels with tiles, in a Warp module of their own: they take long to compile, and one not on every release."""
 
 import warp as wp
 
@@ -6,7 +6,7 @@ ROWS, INNER, COLUMNS = 4, 2, 3
 BLOCK_DIM = 32
 
 
-@wp.kernel
+@wp.kernel(module="unique")
 def matmul_in_place(
     a_in: wp.array2d(dtype=wp.float16), b_in: wp.array2d(dtype=wp.float32), c_in_out: wp.array2d(dtype=wp.float64)
 ):

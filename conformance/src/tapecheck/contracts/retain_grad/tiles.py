@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tapecheck.contract import Evidence, check
+from tapecheck.contract import Evidence, check, outcome_of
 from tapecheck.contracts.retain_grad import tile_kernels as kernels
 from tapecheck.contracts.retain_grad.arrays import SEED, leaves, output, times
 from tapecheck.faults.retain_grad import tiles as faults
@@ -23,8 +23,11 @@ def tile_accumulator(wp: WarpSubject) -> Evidence:
     a_wp = wp.array(a, dtype=wp.float16, requires_grad=True)
     b_wp = wp.array(b, dtype=wp.float32, requires_grad=True)
     c_wp = wp.array(c, dtype=wp.float64, requires_grad=True)
+    options = {"inputs": [a_wp, b_wp, c_wp], "block_dim": kernels.BLOCK_DIM}
     with wp.Tape() as tape:
-        wp.launch_tiled(kernels.matmul_in_place, dim=[1], inputs=[a_wp, b_wp, c_wp], block_dim=kernels.BLOCK_DIM)
+        launched = outcome_of(lambda: wp.launch_tiled(kernels.matmul_in_place, dim=[1], **options))
+    if launched != "no error":
+        return Evidence(observed={"launch": launched.rpartition(";")[2]}, expected={"launch": "no error"})
     tape.backward(grads={c_wp: wp.array(seed, dtype=wp.float64)})
     rows, inner, columns = range(kernels.ROWS), range(kernels.INNER), range(kernels.COLUMNS)
     return Evidence(
