@@ -50,7 +50,8 @@ def seed_is_put_back(subject: WarpSubject) -> WarpSubject:
     """Backward ends with the outputs' gradients as they were when it began."""
 
     def rewrite(entries: Entries) -> Entries:
-        outputs, kept = arrays_of(entries, OUTPUTS), []
+        outputs = arrays_of(entries, OUTPUTS)
+        kept: list[Any] = []
 
         def keep() -> None:
             kept.extend(subject.clone(array.grad) for array in outputs)
@@ -68,7 +69,8 @@ def seed_reaches_every_launch(subject: WarpSubject) -> WarpSubject:
     """Each launch of a loop finds the outputs' gradients as they were when backward began."""
 
     def rewrite(entries: Entries) -> Entries:
-        outputs, kept = arrays_of(entries, OUTPUTS), []
+        outputs = arrays_of(entries, OUTPUTS)
+        kept: list[Any] = []
 
         def keep_or_put_back() -> None:
             if not kept:
@@ -85,7 +87,11 @@ def launches_consume_whole_outputs(subject: WarpSubject) -> WarpSubject:
     """The adjoint of a launch zeroes the whole gradient of its outputs, whatever it wrote of them and however."""
 
     def consume(entry: Any) -> Callable[[], None]:
-        return lambda: [array.grad.zero_() for array in arrays_of([entry], OUTPUTS)] and None
+        def zero() -> None:
+            for array in arrays_of([entry], OUTPUTS):
+                array.grad.zero_()
+
+        return zero
 
     return with_replay(subject, lambda entries: [each for entry in entries for each in (consume(entry), entry)])
 
