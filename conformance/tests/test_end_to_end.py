@@ -19,7 +19,7 @@ from tapecheck.contract import full_name
 from tapecheck.results import read
 
 SOURCE = Path(tapecheck.__file__).parent
-CHECK = "struct.lazy-read"
+CHECK = "struct.plain-args-eager"
 
 
 class Copy:
@@ -90,7 +90,7 @@ def test_an_unchanged_copy_passes_and_is_whole(copy):
 
 
 def test_a_part_is_marked_as_partial(copy):
-    assert copy.run("-k", "lazy").returncode == 0
+    assert copy.run("-k", "eager").returncode == 0
     assert not read(copy.result).header.full
 
 
@@ -153,7 +153,7 @@ def test_a_check_that_ends_badly_leaves_the_rest_whole(copy, body, isolated, out
 def test_a_broken_check_fails_the_run(copy):
     module = next(path for path in (copy.package / "contracts/struct").glob("*.py") if CHECK in path.read_text())
     broken = re.sub(
-        r"(?s)(\"struct\.lazy-read\".*?def \w+\(.*?\).*?:\n)", r"\1    wp.no_such_name\n", module.read_text(), count=1
+        r"(?s)(\"struct\.plain-args-eager\".*?def \w+\(.*?\).*?:\n)", r"\1    wp.no_such_name\n", module.read_text(), count=1
     )
     module.write_text(broken)
     done = copy.run()
