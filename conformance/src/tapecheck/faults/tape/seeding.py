@@ -143,9 +143,7 @@ def applies_seeds_by_hand(subject: WarpSubject) -> WarpSubject:
 
 def passes_a_copied_dict(subject: WarpSubject) -> WarpSubject:
     """The dict of seeds is copied, its arrays are not."""
-    return with_tape(
-        subject, backward=lambda base, self, loss=None, grads=None: base.backward(self, loss, dict(grads))
-    )
+    return with_tape(subject, backward=lambda base, self, loss=None, grads=None: base.backward(self, loss, dict(grads)))
 
 
 def seeds_the_first_array_alone(subject: WarpSubject) -> WarpSubject:
