@@ -27,9 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tapecheck-device", default="cpu", metavar="DEVICE", help="Warp device to judge on (cpu)")
     group.addoption("--tapecheck-results", default=None, metavar="FILE", help="write the result file of this cell")
     group.addoption("--tapecheck-expectations", default=None, metavar="FILE", help="expectation file to hold against")
-    group.addoption(
-        "--tapecheck-faults", action="store_true", help="judge the checks: plant their faults and near misses"
-    )
+    group.addoption("--tapecheck-faults", action="store_true", help="judge the checks: plant their faults and near misses")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -112,9 +110,7 @@ class ContractItem(pytest.Item):
         record = self.record()
         self.user_properties.append(("tapecheck", msgspec.json.encode(record).decode()))
         if record.expectation in ("unexpected", "new"):
-            raise Unforeseen(
-                f"{self.check.contract.statement}\n{record.expectation} {record.outcome}: {record.message}"
-            )
+            raise Unforeseen(f"{self.check.contract.statement}\n{record.expectation} {record.outcome}: {record.message}")
         if record.outcome == "unsupported":
             pytest.skip(record.message)
         if record.outcome != "pass":

@@ -54,9 +54,7 @@ class Recorder:
     def _unfinished(self, name: str, report: pytest.TestReport) -> Record:
         """The record of a check that did not come to its own end: its worker died, or pytest cut it short."""
         text = report.longreprtext.strip()
-        outcome: Outcome = (
-            "crash" if report.when not in ("setup", "call") else "timeout" if "Timeout" in text else "error"
-        )
+        outcome: Outcome = "crash" if report.when not in ("setup", "call") else "timeout" if "Timeout" in text else "error"
         judgement = Judgement(outcome, text[-2000:])
         return self.expectations.settle(running.record(REGISTRY[name], self.device, judgement))
 

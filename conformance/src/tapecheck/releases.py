@@ -81,18 +81,7 @@ def _install(wanted: str, store: Path) -> Path:
     if folder.is_dir() and not wanted.endswith(".whl"):
         return folder
     scratch = store / "warp" / f".{label}.{os.getpid()}"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--pre",
-        "--target",
-        str(scratch),
-        requirement,
-    ]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--pre", "--target", str(scratch), requirement]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -102,9 +102,7 @@ def suite_version() -> str:
 
 def _digest(folder: str) -> str:
     root = Path(str(files("tapecheck"))) / folder
-    kept = sorted(
-        path for path in root.rglob("*") if path.suffix in {".py", ".toml"} and "expectations" not in path.parts
-    )
+    kept = sorted(path for path in root.rglob("*") if path.suffix in {".py", ".toml"} and "expectations" not in path.parts)
     return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
 
 

@@ -30,3 +30,9 @@ def tree(wp: WarpSubject, *values: float) -> Any:
     inner = made.branch.factors
     inner.a, inner.b, made.branch.c, made.d = leaves(wp, *values)
     return made
+
+
+def values(array: Any) -> list[Any]:
+    """What an array holds now: `numpy()` alone is a view of it on the CPU."""
+    held: list[Any] = array.numpy().tolist()
+    return held

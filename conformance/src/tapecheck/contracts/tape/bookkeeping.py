@@ -7,7 +7,7 @@ from typing import Any
 from tapecheck.capture import captured_output
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.tape import kernels
-from tapecheck.contracts.tape.arrays import leaves, seed
+from tapecheck.contracts.tape.arrays import leaves, seed, values
 from tapecheck.faults.tape import bookkeeping as faults
 from tapecheck.faults.tape.recording import backward_through_a_copied_list
 from tapecheck.subjects.warp import WarpSubject
@@ -84,7 +84,7 @@ def record_func_order(wp: WarpSubject) -> Evidence:
     log: list[dict[str, Any]] = []
 
     def logger(name: str) -> Callable[[], None]:
-        return lambda: log.append({"function": name, **{k: v.grad.numpy()[0] for k, v in {"a": a, "x": x}.items()}})
+        return lambda: log.append({"function": name, **{k: values(v.grad)[0] for k, v in {"a": a, "x": x}.items()}})
 
     with wp.Tape() as tape:
         wp.launch(kernels.scale, dim=3, inputs=[x, 2.0], outputs=[a])
@@ -117,7 +117,7 @@ def record_func_arrays(wp: WarpSubject) -> Evidence:
     with wp.Tape() as tape:
         tape.record_func(lambda: [array.grad.fill_(7.0) for array in (named, unnamed)], [named])
     tape.backward()
-    written = named.grad.numpy().tolist()
+    written = values(named.grad)
     tape.zero()
     return Evidence(
         observed={"written": written, "named": named.grad, "unnamed": unnamed.grad},
