@@ -1,10 +1,11 @@
 """Where backward takes its incoming gradients from, and what becomes of the arrays that carry them."""
 
 import re
+import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tapecheck.contract import Evidence, check, outcome_of
+from tapecheck.contract import Blocked, Evidence, check, outcome_of
 from tapecheck.contracts.tape import kernels
 from tapecheck.contracts.tape.arrays import leaves, seed
 from tapecheck.faults.tape import seeding as faults
@@ -114,14 +115,25 @@ def grads_copied(wp: WarpSubject) -> Evidence:
     )
 
 
-def _external_seed(wp: WarpSubject, y: Any) -> tuple[Any, Any]:
-    """Runs backward with a tensor of torch as the seed of y = x²; the tensor, and x."""
+def _external_seed(wp: WarpSubject, y: Any, expected: dict[str, Any]) -> Evidence:
+    """Runs backward with a tensor of torch as the seed of y = x²; evidence of what `expected` names."""
     import torch
 
+    device = str(wp.device_to_torch(wp.get_device()))
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise Blocked("the installed torch has no CUDA")
     tape, x = _squared(wp, y)
-    grad_output = torch.ones(3)
+    grad_output = torch.ones(3, device=device)
     tape.backward(grads={y: wp.from_torch(grad_output)})
-    return grad_output, x
+    seen = {
+        "grad_output": grad_output.tolist(),
+        "y.grad is its memory": y.grad.ptr == grad_output.data_ptr(),
+        "x.grad": x.grad,
+    }
+    kept = weakref.ref(grad_output)
+    del grad_output
+    seen["kept alive"] = kept() is not None
+    return Evidence(observed={name: seen[name] for name in expected}, expected=expected)
 
 
 @check(
@@ -132,11 +144,7 @@ def _external_seed(wp: WarpSubject, y: Any) -> tuple[Any, Any]:
 )
 def external_buffer_retained(wp: WarpSubject) -> Evidence:
     y = wp.zeros(3, dtype=float)
-    grad_output, x = _external_seed(wp, y)
-    return Evidence(
-        observed={"y.grad is the tensor's memory": y.grad.ptr == grad_output.data_ptr(), "x.grad": x.grad},
-        expected={"y.grad is the tensor's memory": True, "x.grad": [6.0] * 3},
-    )
+    return _external_seed(wp, y, {"y.grad is its memory": True, "kept alive": True, "x.grad": [6.0] * 3})
 
 
 @check(
@@ -146,31 +154,21 @@ def external_buffer_retained(wp: WarpSubject) -> Evidence:
     near_misses=[faults.passes_a_copied_dict],
 )
 def external_buffer_overwritten(wp: WarpSubject) -> Evidence:
-    grad_output, x = _external_seed(wp, wp.zeros(3, dtype=float))
-    return Evidence(
-        observed={"grad_output": grad_output, "x.grad": x.grad},
-        expected={"grad_output": [0.0] * 3, "x.grad": [6.0] * 3},
-    )
+    y = wp.zeros(3, dtype=float)
+    return _external_seed(wp, y, {"grad_output": [0.0] * 3, "x.grad": [6.0] * 3})
 
 
 @check(
     "tape.external-buffer-isolated",
     needs=[":torch"],
-    faults=[faults.adopts_every_seed, faults.clears_the_seed],
+    faults=[faults.adopts_every_seed, faults.clears_the_seed, faults.holds_on_to_the_seed],
     near_misses=[faults.passes_a_copied_dict],
 )
 def external_buffer_isolated(wp: WarpSubject) -> Evidence:
     y = wp.zeros(3, dtype=float)
     y.grad = wp.zeros(3, dtype=float)
-    grad_output, x = _external_seed(wp, y)
-    return Evidence(
-        observed={
-            "y.grad is the tensor's memory": y.grad.ptr == grad_output.data_ptr(),
-            "grad_output": grad_output,
-            "x.grad": x.grad,
-        },
-        expected={"y.grad is the tensor's memory": False, "grad_output": [1.0] * 3, "x.grad": [6.0] * 3},
-    )
+    expected = {"grad_output": [1.0] * 3, "y.grad is its memory": False, "kept alive": False, "x.grad": [6.0] * 3}
+    return _external_seed(wp, y, expected)
 
 
 @check(

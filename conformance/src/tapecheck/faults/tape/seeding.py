@@ -115,6 +115,16 @@ def clears_the_seed(subject: WarpSubject) -> WarpSubject:
     return with_tape(subject, backward=backward)
 
 
+def holds_on_to_the_seed(subject: WarpSubject) -> WarpSubject:
+    """The tape keeps the dict of seeds that it was given."""
+
+    def backward(base: Any, self: Any, loss: Any = None, grads: Any = None) -> None:
+        base.backward(self, loss, grads)
+        self.seeds = grads
+
+    return with_tape(subject, backward=backward)
+
+
 def restores_every_seed(subject: WarpSubject) -> WarpSubject:
     """The passed array gets its values back after the backward pass."""
 
