@@ -153,7 +153,10 @@ def test_a_check_that_ends_badly_leaves_the_rest_whole(copy, body, isolated, out
 def test_a_broken_check_fails_the_run(copy):
     module = next(path for path in (copy.package / "contracts/struct").glob("*.py") if CHECK in path.read_text())
     broken = re.sub(
-        r"(?s)(\"struct\.plain-args-eager\".*?def \w+\(.*?\).*?:\n)", r"\1    wp.no_such_name\n", module.read_text(), count=1
+        r"(?s)(\"struct\.plain-args-eager\".*?def \w+\(.*?\).*?:\n)",
+        r"\1    wp.no_such_name\n",
+        module.read_text(),
+        count=1,
     )
     module.write_text(broken)
     done = copy.run()

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tapecheck.capture import captured
 from tapecheck.contract import Evidence, check, outcome_of
 from tapecheck.contracts.tape import forward_only, kernels
-from tapecheck.contracts.tape.hazards import captured, ones, squared, variable
+from tapecheck.contracts.tape.hazards import ones, squared, variable
 from tapecheck.faults.tape import edge_cases as faults
 from tapecheck.subjects.warp import WarpSubject
 

@@ -1,15 +1,11 @@
 """Traps: what the tape keeps by reference, what it never sees, whose launches it records."""
 
-import contextlib
-import os
 import re
-import sys
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from tapecheck.capture import captured
 from tapecheck.contract import Evidence, check, outcome_of
 from tapecheck.contracts.tape import kernels
 from tapecheck.faults.tape import hazards as faults
@@ -30,30 +26,6 @@ def squared(wp: WarpSubject, kernel: Any = kernels.square) -> tuple[Any, Any, An
     with wp.Tape() as tape:
         wp.launch(kernel, dim=3, inputs=[x], outputs=[y])
     return x, y, tape
-
-
-@contextlib.contextmanager
-def captured() -> Iterator[Callable[[], str]]:
-    """Everything written to standard output and error meanwhile, Warp's native code included: a call gives the text."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as sink, contextlib.ExitStack() as stack:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        for descriptor in (1, 2):
-            kept = os.dup(descriptor)
-            stack.callback(os.close, kept)
-            stack.callback(os.dup2, kept, descriptor)
-            os.dup2(sink.fileno(), descriptor)
-        stack.enter_context(contextlib.redirect_stdout(sink))
-        stack.enter_context(contextlib.redirect_stderr(sink))
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("always")
-
-        def text() -> str:
-            sink.flush()
-            sink.seek(0)
-            return sink.read().strip()
-
-        yield text
 
 
 def on_another_thread(action: Callable[[], Any]) -> Any:

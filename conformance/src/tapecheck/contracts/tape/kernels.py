@@ -52,3 +52,34 @@ def scale_long_name(a_longer_name: wp.array(dtype=float), factor: float, y: wp.a
 def square_forward_only(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     y[i] = x[i] * x[i]
+
+
+@wp.struct
+class Factors:
+    a: wp.array(dtype=float)
+    b: wp.array(dtype=float)
+    weight: float
+
+
+@wp.struct
+class Branch:
+    factors: Factors
+    c: wp.array(dtype=float)
+
+
+@wp.struct
+class Tree:
+    branch: Branch
+    d: wp.array(dtype=float)
+
+
+@wp.kernel
+def multiply_factors(factors: Factors, y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = factors.weight * factors.a[i] * factors.b[i]
+
+
+@wp.kernel
+def multiply_tree(tree: Tree, y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = tree.branch.factors.a[i] * tree.branch.factors.b[i] * tree.branch.c[i] * tree.d[i]
