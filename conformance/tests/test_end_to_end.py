@@ -152,13 +152,8 @@ def test_a_check_that_ends_badly_leaves_the_rest_whole(copy, body, isolated, out
 
 def test_a_broken_check_fails_the_run(copy):
     module = next(path for path in (copy.package / "contracts/struct").glob("*.py") if CHECK in path.read_text())
-    broken = re.sub(
-        r"(?s)(\"struct\.plain-args-eager\".*?def \w+\(.*?\).*?:\n)",
-        r"\1    wp.no_such_name\n",
-        module.read_text(),
-        count=1,
-    )
-    module.write_text(broken)
+    head = rf'(?s)("{re.escape(CHECK)}".*?def \w+\(.*?\).*?:\n)'
+    module.write_text(re.sub(head, r"\1    wp.no_such_name\n", module.read_text(), count=1))
     done = copy.run()
     assert done.returncode == 1
     assert re.search(rf"unexpected: {re.escape(CHECK)}.*: error:", done.stdout)

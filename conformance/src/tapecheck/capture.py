@@ -23,7 +23,7 @@ def captured() -> Iterator[Callable[[], str]]:
             file.seek(0)
             written = file.read()
             file.seek(0, os.SEEK_END)
-            return written
+            return written.strip()
 
         _flush()
         kept = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]

@@ -1,6 +1,5 @@
 """The kernels of the family, in one Warp module: a process compiles it once. Those with tiles are in `tile_kernels`."""
 
-# mypy: disable-error-code="operator"
 # Kernels are translated by Warp, whose stubs type the Python scope only.
 
 import warp as wp

@@ -1,6 +1,5 @@
 """The kernels with tiles, in a Warp module of their own: they take long to compile, and one not on every release."""
 
-# mypy: disable-error-code="arg-type, call-overload, operator"
 # Kernels are translated by Warp, whose stubs type the Python scope only.
 
 import warp as wp
