@@ -4,10 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tapecheck import contracts
 from tapecheck.contract import catalogue
 from tapecheck.results import Cell, Footer, Record, catalogue_version, header
+
+settings.register_profile("here", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("here")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,3 +29,16 @@ def test_every_contract_that_no_release_keeps_has_one():
             failed.setdefault((entry.contract, entry.case), set()).update(covered)
     always = {contract for (contract, _), versions in failed.items() if versions == set(releases())}
     assert always <= {program.stem for program in PROGRAMS}
+
+
+@pytest.mark.parametrize(
+    ("example", "printed"),
+    [
+        ("overwritten_array", "[3. 3. 3. 3.]\n[0. 0. 0. 0.]\n[3. 3. 3. 3.]\n[0. 0. 0. 0.]\n"),
+        ("retained_gradient", "[2. 2. 2.] [1. 1. 1.]\n[2. 2. 2.] [0. 0. 0.]\n"),
+    ],
+)
+def test_the_documented_examples_print_the_documented_numbers(example, printed):
+    program = Path(__file__).parents[2] / "examples" / f"{example}.py"
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(printed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 import msgspec
 import tomlkit
-from tomlkit.items import AoT, Comment, Table, Whitespace
 
 from tapecheck.expectations import Deviation, Entry, Expectations, Pin
 from tapecheck.matrix import Matrix
@@ -37,26 +37,29 @@ def fix(path: Path, expectations: Expectations, matrix: Matrix) -> list[str]:
         CannotFix: a result is partial, or a release of the matrix has none.
     """
     _refuse_partial(matrix)
-    document = tomlkit.parse(path.read_text())
-    done: list[str] = []
-    dropped: list[Entry] = []
-    for name, entries in (("deviation", expectations.deviation), ("pin", expectations.pin)):
-        listed = document.get(name, tomlkit.aot())
-        for index in reversed(range(len(entries))):
-            if not _holds(entries[index], expectations, matrix):
-                dropped.append(entries[index])
-                _remove(listed, index)
-                done.append(f"removed {entries[index].name}")
-    uncovered = _uncovered([entry for entry in expectations.entries if entry not in dropped], matrix)
-    for entry in _entries_for(uncovered, dropped):
-        name = "pin" if isinstance(entry, Pin) else "deviation"
-        document.setdefault(name, tomlkit.aot()).append(_table(entry))
-        done.append(f"wrote {entry.name}")
-    for name in ("deviation", "pin"):
-        if name in document and not document[name]:
-            del document[name]
-    path.write_text(tomlkit.dumps(document))
-    return done
+    parts = _parts(path.read_text())
+    texts = {kind: [part for part in parts if part.startswith(f"[[{kind}]]")] for kind in ("deviation", "pin")}
+    listed = list(zip(expectations.entries, [*texts["deviation"], *texts["pin"]], strict=True))
+    gone = [entry for entry, _ in listed if not _holds(entry, expectations, matrix)]
+    for _ in range(2):  # the second time, entries that can be widened to what has no entry yet give way too
+        uncovered = _uncovered([entry for entry, _ in listed if entry not in gone], matrix)
+        gone += [e for e, _ in listed if e not in gone and any(_says(e, _entry(record)) for record in uncovered)]
+    wanted = _entries_for(uncovered, gone)
+    if not (gone or wanted):
+        return []
+    for text in [text for entry, text in listed if entry in gone]:
+        parts.remove(text)
+    path.write_text("\n".join([*(part.strip() + "\n" for part in parts if part.strip()), *map(_written, wanted)]))
+    return [*(f"removed {entry.name}" for entry in gone), *(f"wrote {entry.name}" for entry in wanted)]
+
+
+def _parts(text: str) -> list[str]:
+    """The text cut into entries and what stands between them: a comment above an entry is a part of its own."""
+    parts: list[str] = []
+    for block in re.split(r"^(?=\[\[(?:deviation|pin)\]\])", text.rstrip() + "\n", flags=re.MULTILINE):
+        entry = re.sub(r"(?:^(?:#.*)?\n)*\Z", "", block, flags=re.MULTILINE)
+        parts += [part for part in (entry, block[len(entry) :]) if part]
+    return parts
 
 
 def _refuse_partial(matrix: Matrix) -> None:
@@ -100,7 +103,7 @@ def _uncovered(kept: Sequence[Entry], matrix: Matrix) -> list[Record]:
     ]
 
 
-def _entries_for(records: Sequence[Record], dropped: Sequence[Entry]) -> list[Entry]:
+def _entries_for(records: Sequence[Record], gone: Sequence[Entry]) -> list[Entry]:
     """One entry for each run of neighbouring releases on which a check came to the same."""
     order = list(releases())
     found: list[Entry] = []
@@ -110,7 +113,7 @@ def _entries_for(records: Sequence[Record], dropped: Sequence[Entry]) -> list[En
         for record in (*group, None):
             neighbours = run and record and order.index(record.warp) == order.index(run[-1].warp) + 1
             if run and not (record and neighbours and _entry(record) == _entry(run[-1])):
-                found.append(_with_reason(msgspec.structs.replace(_entry(run[0]), when=_when(order, run)), dropped))
+                found.append(_with_reason(msgspec.structs.replace(_entry(run[0]), when=_when(order, run)), gone))
                 run = []
             if record:
                 run.append(record)
@@ -131,40 +134,32 @@ def _when(order: Sequence[str], run: Sequence[Record]) -> str:
     return ",".join(parts)
 
 
-def _with_reason(entry: Entry, dropped: Sequence[Entry]) -> Entry:
-    """The entry with the reason of a dropped one that said the same of other releases."""
-    for old in dropped:
-        if old.speaks_of(entry.contract, entry.case) and (
-            (isinstance(entry, Pin) and isinstance(old, Pin) and entry.value == old.value)
-            or (
-                isinstance(entry, Deviation)
-                and isinstance(old, Deviation)
-                and entry.outcome == old.outcome
-                and old.message in entry.message
-            )
-        ):
-            return msgspec.structs.replace(entry, reason=old.reason, link=old.link)
-    return entry
+def _with_reason(entry: Entry, gone: Sequence[Entry]) -> Entry:
+    """The entry with the reason of one that said the same of other releases."""
+    old = next((old for old in gone if _says(old, entry)), None)
+    return msgspec.structs.replace(entry, reason=old.reason, link=old.link) if old else entry
 
 
-def _remove(listed: AoT, index: int) -> None:
-    """Drops an entry; the comments that follow it in the file belong to the next one, and move to the one before."""
-    body = listed[index].value.body
-    last = max((at for at, (key, _) in enumerate(body) if key is not None), default=-1)
-    trailing = [item for key, item in body[last + 1 :] if isinstance(item, (Comment, Whitespace))]
-    if index and any(isinstance(item, Comment) for item in trailing):
-        for item in trailing:
-            listed[index - 1].value.append(None, item)
-    del listed[index]
+def _says(old: Entry, new: Entry) -> bool:
+    """Whether an entry of the file says of some releases what a new one says of others."""
+    if not old.speaks_of(new.contract, new.case):
+        return False
+    if isinstance(old, Deviation) and isinstance(new, Deviation):
+        return old.outcome == new.outcome and old.message in new.message
+    return isinstance(old, Pin) and isinstance(new, Pin) and old.value == new.value
 
 
-def _table(entry: Entry) -> Table:
+def _written(entry: Entry) -> str:
+    fields = {name: value for name, value in msgspec.to_builtins(entry).items() if value not in ("", None)}
+    document = tomlkit.document()
+    listed = tomlkit.aot()
     table = tomlkit.table()
-    for name, value in msgspec.to_builtins(entry).items():
-        if value not in ("", None):
-            table.add(name, tomlkit.item(_inline(value)))
-    table.add(tomlkit.nl())
-    return table
+    for name in ("contract", "case", "when", "device", "outcome", "message", "value", "reason", "link"):
+        if name in fields:
+            table.add(name, _inline(fields[name]))
+    listed.append(table)
+    document.add("pin" if isinstance(entry, Pin) else "deviation", listed)
+    return tomlkit.dumps(document)
 
 
 def _inline(value: Any) -> Any:
