@@ -10,7 +10,7 @@ from pathlib import Path
 from tapecheck import contracts
 from tapecheck.contract import REGISTRY
 from tapecheck.releases import Overlay
-from tapecheck.results import BadResult, Cell, Record, cell_path, header, read, suite_version, write
+from tapecheck.results import BadResult, Cell, blank, cell_path, header, read, suite_version, write
 
 NO_CUDA = "no CUDA device is present"
 
@@ -85,20 +85,9 @@ def _write_not_run(path: Path, overlay: Overlay, device: str) -> None:
     """A result that says of every check that it did not run: a device that is not there is never a pass."""
     contracts.load()
     head = header(subject="warp", warp=overlay.version, device=device, full=True)
+    place = {"warp": overlay.version, "device": device}
     records = [
-        Record(
-            contract=check.contract.id,
-            case=check.case,
-            family=check.contract.family,
-            kind=check.contract.kind,
-            subject="warp",
-            warp=overlay.version,
-            torch=head.torch,
-            device=device,
-            outcome="not-run",
-            message=NO_CUDA,
-        )
-        for check in REGISTRY.values()
+        blank(check.contract, check.case, outcome="not-run", message=NO_CUDA, **place) for check in REGISTRY.values()
     ]
     write(path, head, records, 0.0)
 

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from tapecheck import contracts, running
-from tapecheck.contract import REGISTRY, Contract, catalogue
+from tapecheck.contract import REGISTRY, catalogue
 from tapecheck.expectations import Expectations, unforeseen
 from tapecheck.judge import Judgement
-from tapecheck.results import Footer, Outcome, Record, header
+from tapecheck.results import Footer, Outcome, Record, blank, header
 
 
 class Recorder:
@@ -96,17 +96,9 @@ class Recorder:
         checked = {check.contract.id for check in REGISTRY.values()}
         for row in catalogue().values():
             if self.full and row.judged == "warp" and row.id not in checked:
-                yield self._untested(row)
-
-    def _untested(self, row: Contract) -> Record:
-        pattern = self.records[0]
-        return msgspec.structs.replace(
-            Record("", "", "", "", pattern.subject, pattern.warp, pattern.torch, self.device, "untested"),
-            contract=row.id,
-            family=row.family,
-            kind=row.kind,
-            message="no check is registered for this contract yet",
-        )
+                message = "no check is registered for this contract yet"
+                place = {"warp": self.records[0].warp, "device": self.device}
+                yield blank(row, "", outcome="untested", message=message, **place)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for problem in self.unmet:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from tapecheck import __version__
+from tapecheck.contract import Contract
 
 Outcome = Literal["pass", "fail", "error", "crash", "timeout", "unsupported", "blocked", "untested", "not-run"]
 Standing = Literal["expected", "unexpected", "new", "none"]
@@ -47,6 +48,22 @@ class Record(msgspec.Struct):
     @property
     def key(self) -> tuple[str, str]:
         return self.contract, self.case
+
+
+def blank(contract: Contract, case: str, *, warp: str, device: str, outcome: Outcome, message: str = "") -> Record:
+    """A record without evidence, of this environment."""
+    return Record(
+        contract=contract.id,
+        case=case,
+        family=contract.family,
+        kind=contract.kind,
+        subject="warp",
+        warp=warp,
+        torch=installed_version("torch"),
+        device=device,
+        outcome=outcome,
+        message=message,
+    )
 
 
 class Header(msgspec.Struct, tag="header", tag_field="line", kw_only=True):

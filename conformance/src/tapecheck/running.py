@@ -14,7 +14,7 @@ import msgspec
 from tapecheck.contract import REGISTRY, Check, Plant
 from tapecheck.contracts import load
 from tapecheck.judge import Judgement, judge
-from tapecheck.results import Record, installed_version
+from tapecheck.results import Record, blank
 from tapecheck.subjects.warp import WarpSubject
 
 
@@ -68,22 +68,8 @@ def record(check: Check, device: str, judgement: Judgement) -> Record:
     """The judgement as a record of this environment, no expectation held against it yet."""
     import warp
 
-    return Record(
-        contract=check.contract.id,
-        case=check.case,
-        family=check.contract.family,
-        kind=check.contract.kind,
-        subject="warp",
-        warp=warp.__version__,
-        torch=installed_version("torch"),
-        device=device,
-        outcome=judgement.outcome,
-        expected=judgement.expected,
-        observed=judgement.observed,
-        tolerance=judgement.tolerance,
-        message=judgement.message,
-        seconds=judgement.seconds,
-    )
+    made = blank(check.contract, check.case, warp=warp.__version__, device=device, outcome=judgement.outcome)
+    return msgspec.structs.replace(made, **msgspec.structs.asdict(judgement))
 
 
 def _run_isolated(check: Check, device: str, plant: str) -> Judgement:
