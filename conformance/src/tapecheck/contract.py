@@ -232,7 +232,7 @@ def check(
     needs: Sequence[str] | Callable[[Any], Sequence[str]] = (),
     isolated: bool = False,
     oracle: Plant | None = None,
-    seconds: float = 60.0,
+    seconds: float = 180.0,
 ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
     """Registers the decorated function `(subject) -> Evidence` as the check of a contract.
 

@@ -15,7 +15,7 @@ MEANING: dict[Effect, str] = {
     "trap appeared": "a hazard that the old release did not have",
     "changed": "documented nowhere, or still violated, and not as before",
     "gained": "what the old release did not offer",
-    "repaired": "a guarantee now kept, or a hazard that is gone; code that leaned on the old behaviour gets other numbers",
+    "repaired": "now kept, or a trap now gone: code that leaned on the old behaviour gets other numbers",
 }
 
 
