@@ -104,3 +104,12 @@ def gradients(wp: WarpSubject, idiom: Idiom, tolerance: float = 1e-7) -> Evidenc
     numbers itself.
     """
     return Evidence(observed=adjoint(wp, idiom), expected=derivative(wp, idiom), tolerance=tolerance)
+
+
+def beside_the_truth(
+    wp: WarpSubject, idiom: Idiom, wrong: dict[str, Any], true: dict[str, Any], tolerance: float = 1e-7
+) -> Evidence:
+    """Evidence of a trap: the wrong gradients that the tape is expected to give, and the derivative beside them."""
+    observed = adjoint(wp, idiom) | {f"true {name}": values for name, values in derivative(wp, idiom).items()}
+    expected = wrong | {f"true {name}": values for name, values in true.items()}
+    return Evidence(observed=observed, expected=expected, tolerance=tolerance)
