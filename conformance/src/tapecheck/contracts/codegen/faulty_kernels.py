@@ -2,6 +2,7 @@
 
 Only faults and near misses launch them, so that an ordinary run does not compile this module.
 """
+# ruff: noqa: SIM108 (a conditional expression is another idiom than an `if` block)
 
 import warp as wp
 

@@ -101,7 +101,7 @@ def positive_from_the_left(count: int, x: Scalars):
 
 @wp.func
 def number_from_the_left(count: int, x: Scalars):
-    number = int(0)
+    number = wp.int32(0)
     for k in range(count):
         if x[k] > wp.float64(0.0):
             number = 1 + number
@@ -155,7 +155,7 @@ def quotient_from_the_left(count: int, x: Scalars, output: Scalars):
 def mean_from_the_left(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
     positive = wp.float64(0.0)
-    number = int(0)
+    number = wp.int32(0)
     for k in range(count):
         if x[k] > wp.float64(0.0):
             positive = x[k] + positive

@@ -100,8 +100,8 @@ def _richardson(
 def gradients(wp: WarpSubject, idiom: Idiom, tolerance: float = 1e-7) -> Evidence:
     """Evidence of a smooth idiom: the tape's gradients beside the derivative.
 
-    Where the inputs sit at a kink or a singularity, or the derivative is known in closed form, a check gives the expected
-    numbers itself.
+    Where the inputs sit at a kink or a singularity, or the derivative is known in closed form, a check gives the
+    expected numbers itself.
     """
     return Evidence(observed=adjoint(wp, idiom), expected=derivative(wp, idiom), tolerance=tolerance)
 

@@ -2,6 +2,7 @@
 
 Each is one idiom. `count` is a loop's length that only the launch knows; a loop over `range(3)` is unrolled.
 """
+# ruff: noqa: SIM108 (a conditional expression is another idiom than an `if` block)
 
 import warp as wp
 
@@ -9,9 +10,6 @@ Integers = wp.array(dtype=int)
 Scalars = wp.array(dtype=wp.float64)
 Vectors = wp.array(dtype=wp.vec3d)
 Matrices = wp.array(dtype=wp.mat33d)
-
-
-# Branches
 
 
 @wp.kernel
@@ -70,9 +68,6 @@ def if_of_quotient(flag: Integers, m: Scalars, r: Scalars, vol: Scalars, output:
     else:
         value = vol[i]
     output[i] = value * value
-
-
-# Accumulation
 
 
 @wp.kernel
@@ -167,9 +162,6 @@ def project_by_func_counted(count: int, x: Vectors, normal: Vectors, output: Vec
     output[i] = x[i] - along * normal[i]
 
 
-# Singular points, ties and edges
-
-
 @wp.kernel
 def divide_twice_by_length(epsilon: wp.float64, x: Vectors, output: Vectors):
     i = wp.tid()
@@ -233,9 +225,6 @@ def clamped(x: Scalars, low: Scalars, high: Scalars, output: Scalars):
     output[i] = wp.clamp(x[i], low[i], high[i])
 
 
-# Loops of run-time length
-
-
 @wp.kernel
 def sum_counted(count: int, x: Scalars, w: Scalars, output: Scalars):
     i = wp.tid()
@@ -286,7 +275,7 @@ def total_of(count: int, x: Scalars):
 def sums_of(count: int, x: Scalars):
     total = wp.float64(0.0)
     positive = wp.float64(0.0)
-    number = int(0)
+    number = wp.int32(0)
     for k in range(count):
         total += x[k]
         if x[k] > wp.float64(0.0):
@@ -350,7 +339,7 @@ def quotient_of_sums(count: int, x: Scalars, output: Scalars):
 def mean_of_counted(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
     positive = wp.float64(0.0)
-    number = int(0)
+    number = wp.int32(0)
     for k in range(count):
         if x[k] > wp.float64(0.0):
             positive += x[k]
@@ -373,28 +362,28 @@ def branch_on_sum(count: int, x: Scalars, output: Scalars):
 @wp.kernel
 def square_of_returned_sum(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
-    total, positive, number = sums_of(count, x)
+    total, _positive, _number = sums_of(count, x)
     output[i] = total * total
 
 
 @wp.kernel
 def quotient_of_returned_sums(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
-    total, positive, number = sums_of(count, x)
+    total, positive, _number = sums_of(count, x)
     output[i] = total / positive
 
 
 @wp.kernel
 def mean_of_returned_count(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
-    total, positive, number = sums_of(count, x)
+    _total, positive, number = sums_of(count, x)
     output[i] = positive / wp.float64(wp.max(number, 1))
 
 
 @wp.kernel
 def branch_on_returned_sum(count: int, x: Scalars, output: Scalars):
     i = wp.tid()
-    total, positive, number = sums_of(count, x)
+    total, _positive, _number = sums_of(count, x)
     if total > wp.float64(5.0):
         output[i] = wp.float64(3.0) * total
     else:

@@ -67,7 +67,7 @@ def adds_the_total_on_the_left(subject: WarpSubject) -> WarpSubject:
 
 
 def exchanges_summed_and_returned(subject: WarpSubject) -> WarpSubject:
-    """Sums are restored for their use after the loop where the same kernel computed them, and lost where a function did."""
+    """Sums are restored for use after the loop where the same kernel computed them, and lost where a function did."""
     return with_adjoints(
         subject,
         both_ways(
