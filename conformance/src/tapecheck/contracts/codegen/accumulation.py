@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tapecheck.contract import Evidence, check
+from tapecheck.contract import Evidence
 from tapecheck.contracts.codegen import kernels
-from tapecheck.contracts.codegen.idiom import Idiom, gradients
+from tapecheck.contracts.codegen.idiom import Idiom, check_idiom, gradients
 from tapecheck.faults.codegen import accumulation as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -27,7 +27,7 @@ def projection(kernel: Any) -> Idiom:
     return Idiom(kernel, {"x": VECTORS, "normal": NORMALS}, (2,), fixed=(3,), dtypes=dtypes)
 
 
-@check(
+@check_idiom(
     "codegen.component-accumulation",
     faults=[faults.keeps_the_last_term],
     near_misses=[faults.multiplies_by_operator],
@@ -41,7 +41,7 @@ def component_accumulation(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.accumulate-then-reuse",
     faults=[faults.loses_the_accumulated_factor],
     near_misses=[faults.projects_by_dot],
@@ -55,7 +55,7 @@ def accumulate_then_reuse(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.accumulate-in-func",
     faults=[faults.loses_the_accumulated_factor],
     near_misses=[faults.projects_by_dot],

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tapecheck.contract import Evidence, check
+from tapecheck.contract import Evidence
 from tapecheck.contracts.codegen import kernels
-from tapecheck.contracts.codegen.idiom import Idiom, gradients
+from tapecheck.contracts.codegen.idiom import Idiom, check_idiom, gradients
 from tapecheck.faults.codegen import branches as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -14,7 +14,7 @@ ARRAYS = {"a": [1.0, 2.0, 3.0], "b": [2.0, 4.0, 5.0]}
 QUOTIENT = {"m": [1.0, 2.0, 3.0], "r": [2.0, 4.0, 5.0], "vol": [7.0, 8.0, 9.0]}
 
 
-@check(
+@check_idiom(
     "codegen.ternary-same-array",
     faults=[faults.first_alternative_always],
     near_misses=[faults.written_as_if],
@@ -27,7 +27,7 @@ def ternary_same_array(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.ternary-two-arrays",
     faults=[faults.first_alternative_always],
     near_misses=[faults.written_as_if],
@@ -40,7 +40,7 @@ def ternary_two_arrays(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.if-else",
     faults=[faults.first_alternative_always],
     near_misses=[faults.written_as_weights],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tapecheck.contract import Evidence
+from tapecheck.contract import Evidence, check
 from tapecheck.subjects.warp import WarpSubject
+
+check_idiom = partial(check, seconds=240.0)
+"""A check whose time limit allows for the family's kernels, which the first one to run compiles."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapecheck.contract import Evidence, check
+from tapecheck.contract import Evidence
 from tapecheck.contracts.codegen import kernels
-from tapecheck.contracts.codegen.idiom import Idiom, beside_the_truth, gradients
+from tapecheck.contracts.codegen.idiom import Idiom, beside_the_truth, check_idiom, gradients
 from tapecheck.faults.codegen import loops as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -38,7 +38,7 @@ def judged(wp: WarpSubject, form: Trap | Idiom) -> Evidence:
     return gradients(wp, form) if isinstance(form, Idiom) else beside_the_truth(wp, form.idiom, form.wrong, form.true)
 
 
-@check(
+@check_idiom(
     "codegen.dynamic-loop-sum",
     faults=[faults.skips_the_last_iteration],
     near_misses=[faults.adds_atomically],
@@ -52,7 +52,7 @@ def dynamic_loop_sum(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.dynamic-loop-product",
     faults=[faults.restores_the_product],
     near_misses=[faults.multiplies_from_the_left],
@@ -67,7 +67,7 @@ def dynamic_loop_product(wp: WarpSubject) -> Evidence:
     return beside_the_truth(wp, idiom, {"x.grad": wrong}, {"x.grad": true})
 
 
-@check(
+@check_idiom(
     "codegen.loop-local-reuse",
     faults=[faults.exchanges_local_and_returned],
     near_misses=[faults.adds_the_total_on_the_left],
@@ -88,7 +88,7 @@ MIXED = [2.0, -3.0, 4.0, 5.0]
 """Three positive elements with the sum 11, and one negative."""
 
 
-@check(
+@check_idiom(
     "codegen.nonlinear-after-loop",
     faults=[faults.exchanges_summed_and_returned],
     near_misses=[faults.adds_the_sums_on_the_left],
@@ -119,7 +119,7 @@ def nonlinear_after_loop(wp: WarpSubject, form: Trap | Idiom) -> Evidence:
     return judged(wp, form)
 
 
-@check(
+@check_idiom(
     "codegen.second-loop-reuse",
     faults=[faults.exchanges_second_loop_and_funcs],
     near_misses=[faults.adds_the_spread_on_the_left],

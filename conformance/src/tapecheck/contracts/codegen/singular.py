@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from tapecheck.contract import Evidence, check, plain
+from tapecheck.contract import Evidence, plain
 from tapecheck.contracts.codegen import kernels
-from tapecheck.contracts.codegen.idiom import Idiom, adjoint
+from tapecheck.contracts.codegen.idiom import Idiom, adjoint, check_idiom
 from tapecheck.faults.codegen import singular as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -26,7 +26,7 @@ def finite_gradients(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return Evidence(observed=observed, expected={name: any_finite(values) for name, values in observed.items()})
 
 
-@check(
+@check_idiom(
     "codegen.double-division-at-zero",
     faults=[faults.divides_by_a_bare_root, faults.divides_once],
     near_misses=[faults.divides_by_the_square],
@@ -44,7 +44,7 @@ def double_division_at_zero(wp: WarpSubject, kernel: Any) -> Evidence:
     return Evidence(observed=adjoint(wp, idiom), expected={"x.grad": expected})
 
 
-@check(
+@check_idiom(
     "codegen.sqrt-at-zero",
     faults=[faults.takes_a_bare_root],
     near_misses=[faults.root_with_a_floor],
@@ -58,7 +58,7 @@ def sqrt_at_zero(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return finite_gradients(wp, idiom)
 
 
-@check(
+@check_idiom(
     "codegen.normalize-zero",
     faults=[faults.takes_a_bare_root],
     near_misses=[faults.constant_at_the_origin],
@@ -67,7 +67,7 @@ def normalize_zero(wp: WarpSubject) -> Evidence:
     return finite_gradients(wp, Idiom(kernels.unit_vector, AT_ORIGIN, dtypes={"x": VEC, "output": VEC}))
 
 
-@check(
+@check_idiom(
     "codegen.length-zero",
     faults=[faults.takes_a_bare_root],
     near_misses=[faults.constant_at_the_origin],
@@ -76,7 +76,7 @@ def length_zero(wp: WarpSubject) -> Evidence:
     return finite_gradients(wp, Idiom(kernels.length, AT_ORIGIN, dtypes={"x": VEC}))
 
 
-@check(
+@check_idiom(
     "codegen.min-max-ties",
     faults=[faults.halves_at_a_tie],
     near_misses=[faults.chooses_at_half_scale],
@@ -86,7 +86,7 @@ def min_max_ties(wp: WarpSubject, kernel: Any) -> Evidence:
     return Evidence(observed=adjoint(wp, Idiom(kernel, {"a": [2.0], "b": [2.0]})))
 
 
-@check(
+@check_idiom(
     "codegen.clamp-edge",
     faults=[faults.halves_at_a_tie],
     near_misses=[faults.chooses_at_half_scale],
