@@ -14,21 +14,19 @@ Scalars = wp.array(dtype=wp.float64)
 
 @wp.kernel
 def short_sum_counted(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count - 1):
         total += w[k] * x[k] * x[k]
-    output[i] = wp.float64(2.0) * total
+    output[0] = wp.float64(2.0) * total
 
 
 @wp.kernel
 def short_sum_nested(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         for m in range(k, count - 1):
             total += w[k] * x[m] * x[m]
-    output[i] = wp.float64(2.0) * total
+    output[0] = wp.float64(2.0) * total
 
 
 @wp.kernel
@@ -43,17 +41,15 @@ def short_sum_of_neighbours(start: Integers, neighbour: Integers, x: Scalars, w:
 
 @wp.kernel
 def atomic_sum_counted(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     for k in range(count):
-        wp.atomic_add(output, i, wp.float64(2.0) * w[k] * x[k] * x[k])
+        wp.atomic_add(output, 0, wp.float64(2.0) * w[k] * x[k] * x[k])
 
 
 @wp.kernel
 def atomic_sum_nested(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     for k in range(count):
         for m in range(k, count):
-            wp.atomic_add(output, i, wp.float64(2.0) * w[k] * x[m] * x[m])
+            wp.atomic_add(output, 0, wp.float64(2.0) * w[k] * x[m] * x[m])
 
 
 @wp.kernel
@@ -69,17 +65,15 @@ def atomic_sum_of_neighbours(start: Integers, neighbour: Integers, x: Scalars, w
 
 @wp.kernel
 def product_of_four(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
-    output[i] = x[0] * x[1] * x[2] * x[3]
+    output[0] = x[0] * x[1] * x[2] * x[3]
 
 
 @wp.kernel
 def product_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     product = wp.float64(1.0)
     for k in range(count):
         product = x[k] * product
-    output[i] = product
+    output[0] = product
 
 
 @wp.func
@@ -110,99 +104,89 @@ def number_from_the_left(count: int, x: Scalars):
 
 @wp.kernel
 def local_from_the_left(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total = x[k] + total
     result = wp.float64(0.0)
     for k in range(count):
         result = w[k] * total + result
-    output[i] = result
+    output[0] = result
 
 
 @wp.kernel
 def local_of_func_from_the_left(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = total_from_the_left(count, x)
     result = wp.float64(0.0)
     for k in range(count):
         result = w[k] * total + result
-    output[i] = result
+    output[0] = result
 
 
 @wp.kernel
 def square_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total = x[k] + total
-    output[i] = total * total
+    output[0] = total * total
 
 
 @wp.kernel
 def quotient_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     positive = wp.float64(0.0)
     for k in range(count):
         total = x[k] + total
         if x[k] > wp.float64(0.0):
             positive = x[k] + positive
-    output[i] = total / positive
+    output[0] = total / positive
 
 
 @wp.kernel
 def mean_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     positive = wp.float64(0.0)
     number = wp.int32(0)
     for k in range(count):
         if x[k] > wp.float64(0.0):
             positive = x[k] + positive
             number = 1 + number
-    output[i] = positive / wp.float64(wp.max(number, 1))
+    output[0] = positive / wp.float64(wp.max(number, 1))
 
 
 @wp.kernel
 def branch_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total = x[k] + total
     if total > wp.float64(5.0):
-        output[i] = wp.float64(3.0) * total
+        output[0] = wp.float64(3.0) * total
     else:
-        output[i] = -total
+        output[0] = -total
 
 
 @wp.kernel
 def square_of_func(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = total_from_the_left(count, x)
-    output[i] = total * total
+    output[0] = total * total
 
 
 @wp.kernel
 def quotient_of_funcs(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
-    output[i] = total_from_the_left(count, x) / positive_from_the_left(count, x)
+    output[0] = total_from_the_left(count, x) / positive_from_the_left(count, x)
 
 
 @wp.kernel
 def mean_of_funcs(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     number = number_from_the_left(count, x)
-    output[i] = positive_from_the_left(count, x) / wp.float64(wp.max(number, 1))
+    output[0] = positive_from_the_left(count, x) / wp.float64(wp.max(number, 1))
 
 
 @wp.kernel
 def branch_on_func(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = total_from_the_left(count, x)
     if total > wp.float64(5.0):
-        output[i] = wp.float64(3.0) * total
+        output[0] = wp.float64(3.0) * total
     else:
-        output[i] = -total
+        output[0] = -total
 
 
 @wp.func
@@ -215,17 +199,15 @@ def spread_from_the_left(count: int, x: Scalars, total: wp.float64):
 
 @wp.kernel
 def second_loop_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total = x[k] + total
     spread = wp.float64(0.0)
     for k in range(count):
         spread = (total - x[k]) * (total - x[k]) + spread
-    output[i] = spread
+    output[0] = spread
 
 
 @wp.kernel
 def funcs_from_the_left(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
-    output[i] = spread_from_the_left(count, x, total_from_the_left(count, x))
+    output[0] = spread_from_the_left(count, x, total_from_the_left(count, x))

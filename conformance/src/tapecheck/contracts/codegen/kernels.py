@@ -1,6 +1,7 @@
 """The kernels of branches, accumulations, singular points and run-time loops, in one Warp module.
 
-Each is one idiom. `count` is a loop's length that only the launch knows; a loop over `range(3)` is unrolled.
+Each is one idiom. `count` is a loop's length that only the launch knows; a loop over `range(3)` is unrolled. What
+loops over all elements is launched on one thread.
 """
 # ruff: noqa: SIM108 (a conditional expression is another idiom than an `if` block)
 
@@ -227,21 +228,19 @@ def clamped(x: Scalars, low: Scalars, high: Scalars, output: Scalars):
 
 @wp.kernel
 def sum_counted(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total += w[k] * x[k] * x[k]
-    output[i] = wp.float64(2.0) * total
+    output[0] = wp.float64(2.0) * total
 
 
 @wp.kernel
 def sum_nested(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         for m in range(k, count):
             total += w[k] * x[m] * x[m]
-    output[i] = wp.float64(2.0) * total
+    output[0] = wp.float64(2.0) * total
 
 
 @wp.kernel
@@ -256,11 +255,10 @@ def sum_of_neighbours(start: Integers, neighbour: Integers, x: Scalars, w: Scala
 
 @wp.kernel
 def product_of_elements_counted(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     product = wp.float64(1.0)
     for k in range(count):
         product *= x[k]
-    output[i] = product
+    output[0] = product
 
 
 @wp.func
@@ -294,115 +292,103 @@ def spread_of(count: int, x: Scalars, total: wp.float64):
 
 @wp.kernel
 def local_in_later_loop(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total += x[k]
     result = wp.float64(0.0)
     for k in range(count):
         result += total * w[k]
-    output[i] = result
+    output[0] = result
 
 
 @wp.kernel
 def local_of_func_in_later_loop(count: int, x: Scalars, w: Scalars, output: Scalars):
-    i = wp.tid()
     total = total_of(count, x)
     result = wp.float64(0.0)
     for k in range(count):
         result += total * w[k]
-    output[i] = result
+    output[0] = result
 
 
 @wp.kernel
 def square_of_sum(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total += x[k]
-    output[i] = total * total
+    output[0] = total * total
 
 
 @wp.kernel
 def quotient_of_sums(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     positive = wp.float64(0.0)
     for k in range(count):
         total += x[k]
         if x[k] > wp.float64(0.0):
             positive += x[k]
-    output[i] = total / positive
+    output[0] = total / positive
 
 
 @wp.kernel
 def mean_of_counted(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     positive = wp.float64(0.0)
     number = wp.int32(0)
     for k in range(count):
         if x[k] > wp.float64(0.0):
             positive += x[k]
             number += 1
-    output[i] = positive / wp.float64(wp.max(number, 1))
+    output[0] = positive / wp.float64(wp.max(number, 1))
 
 
 @wp.kernel
 def branch_on_sum(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total += x[k]
     if total > wp.float64(5.0):
-        output[i] = wp.float64(3.0) * total
+        output[0] = wp.float64(3.0) * total
     else:
-        output[i] = -total
+        output[0] = -total
 
 
 @wp.kernel
 def square_of_returned_sum(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total, _positive, _number = sums_of(count, x)
-    output[i] = total * total
+    output[0] = total * total
 
 
 @wp.kernel
 def quotient_of_returned_sums(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total, positive, _number = sums_of(count, x)
-    output[i] = total / positive
+    output[0] = total / positive
 
 
 @wp.kernel
 def mean_of_returned_count(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     _total, positive, number = sums_of(count, x)
-    output[i] = positive / wp.float64(wp.max(number, 1))
+    output[0] = positive / wp.float64(wp.max(number, 1))
 
 
 @wp.kernel
 def branch_on_returned_sum(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total, _positive, _number = sums_of(count, x)
     if total > wp.float64(5.0):
-        output[i] = wp.float64(3.0) * total
+        output[0] = wp.float64(3.0) * total
     else:
-        output[i] = -total
+        output[0] = -total
 
 
 @wp.kernel
 def result_in_second_loop(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
     total = wp.float64(0.0)
     for k in range(count):
         total += x[k]
     spread = wp.float64(0.0)
     for k in range(count):
         spread += (x[k] - total) * (x[k] - total)
-    output[i] = spread
+    output[0] = spread
 
 
 @wp.kernel
 def loops_in_funcs(count: int, x: Scalars, output: Scalars):
-    i = wp.tid()
-    output[i] = spread_of(count, x, total_of(count, x))
+    output[0] = spread_of(count, x, total_of(count, x))
