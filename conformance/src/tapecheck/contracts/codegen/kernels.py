@@ -4,6 +4,8 @@ Each is one idiom. `count` is a loop's length that only the launch knows; a loop
 loops over all elements is launched on one thread.
 """
 # ruff: noqa: SIM108 (a conditional expression is another idiom than an `if` block)
+# mypy: ignore-errors
+# The annotations are Warp types held in variables, which mypy does not take for types.
 
 import warp as wp
 
