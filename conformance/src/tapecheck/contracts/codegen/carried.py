@@ -1,5 +1,7 @@
 """Loops of run-time length: what backward does not restore."""
 
+from typing import Any
+
 import numpy as np
 
 from tapecheck.contract import Evidence, check
@@ -87,11 +89,15 @@ def static_range_sum(wp: WarpSubject) -> Evidence:
     return gradients(wp, Idiom(kernels.sum_of_17, {"x": [2.0, 3.0] + [1.0] * 15}))
 
 
-def around_three_points(wp: WarpSubject, kernel: object) -> Idiom:
-    """The idiom on three points of which the outer two are too far apart to be neighbours, but not by their cells."""
+def three_points(wp: WarpSubject) -> tuple[Any, Any]:
+    """Hash grid and points; the outer two are too far apart to be neighbours, but a query offers them as candidates."""
     points = wp.array(np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [1.2, 0.0, 0.0]], dtype=np.float32), dtype=wp.vec3)
     grid = wp.HashGrid(8, 8, 8)
     grid.build(points, 1.0)
+    return grid, points
+
+
+def over_neighbours(kernel: Any, grid: Any, points: Any) -> Idiom:
     return Idiom(kernel, {"x": [2.0, 3.0, 5.0]}, output=(3,), fixed=(grid.id, points))
 
 
@@ -102,7 +108,8 @@ def around_three_points(wp: WarpSubject, kernel: object) -> Idiom:
     near_misses=[faults.tries_every_point],
 )
 def hash_grid_linear(wp: WarpSubject) -> Evidence:
-    return gradients(wp, around_three_points(wp, kernels.hash_grid_sum))
+    grid, points = three_points(wp)
+    return gradients(wp, over_neighbours(kernels.hash_grid_sum, grid, points))
 
 
 @check(
@@ -112,7 +119,8 @@ def hash_grid_linear(wp: WarpSubject) -> Evidence:
     near_misses=[forward_again_before_backward],
 )
 def hash_grid_nonlinear(wp: WarpSubject) -> Evidence:
-    idiom = around_three_points(wp, kernels.hash_grid_sum_squared)
+    grid, points = three_points(wp)
+    idiom = over_neighbours(kernels.hash_grid_sum_squared, grid, points)
     return trapped(wp, Trap(idiom, wrong=[0.0] * 3, true=[499.2, 1401.6, 2076.0]))
 
 
@@ -123,4 +131,5 @@ def hash_grid_nonlinear(wp: WarpSubject) -> Evidence:
     near_misses=[faults.tries_every_point],
 )
 def hash_grid_in_func(wp: WarpSubject) -> Evidence:
-    return gradients(wp, around_three_points(wp, kernels.hash_grid_func_squared), tolerance=1e-5)
+    grid, points = three_points(wp)
+    return gradients(wp, over_neighbours(kernels.hash_grid_func_squared, grid, points), tolerance=1e-5)

@@ -50,7 +50,7 @@ def literal_as_a_value(wp: WarpSubject) -> Evidence:
     clear = re.compile("float64.*float32|float32.*float64|int32|same scalar type|inputs with types")
     return Evidence(
         observed={name: outcome(name) for name in LITERALS},
-        expected={name: clear for name in LITERALS},
+        expected=dict.fromkeys(LITERALS, clear),
     )
 
 

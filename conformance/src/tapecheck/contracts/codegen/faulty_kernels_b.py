@@ -257,11 +257,11 @@ def reciprocal_by_inverted_where(x: Doubles, y: Doubles):
 @wp.kernel
 def reciprocal_by_inverted_if(x: Doubles, y: Doubles):
     i = wp.tid()
-    value = wp.float64(0.0)
+    value = wp.float64(1.0)
     if x[i] == wp.float64(0.0):
         value = wp.float64(0.0)
-    else:
-        value = wp.float64(1.0) / x[i]
+    if x[i] != wp.float64(0.0):
+        value = value / x[i]
     y[i] = value
 
 

@@ -72,7 +72,7 @@ def stopped_by_break_in_constant_range(n: int, stop: wp.array(dtype=int), x: Dou
 @wp.kernel
 def counted_by_while(n: int, x: Doubles, y: Doubles):
     total = wp.float64(0.0)
-    j = int(0)
+    j = wp.int32(0)
     while j < n:
         total += x[j] * x[j]
         j += 1
