@@ -4,7 +4,7 @@ from typing import Any
 
 import warp as wp
 
-from tapecheck.contracts.codegen.kernels_b import Doubles, next_slot
+from tapecheck.contracts.codegen.kernels_b import Doubles, next_slot, overloads
 
 Flags = wp.array(dtype=int)
 Points = wp.array(dtype=wp.vec3)
@@ -372,9 +372,8 @@ def generic_by_horner(x: wp.array(dtype=Any), y: wp.array(dtype=Any)):
     y[i] = x[i] * (x[i] * x[i] + type(x[i])(0.5))
 
 
-for kernel in (generic_without_literal, generic_by_horner):
-    for dtype in (wp.float16, wp.float32, wp.float64):
-        wp.overload(kernel, [wp.array(dtype=dtype), wp.array(dtype=dtype)])
+generics_without_literal = overloads(generic_without_literal)
+generics_by_horner = overloads(generic_by_horner)
 
 
 @wp.kernel

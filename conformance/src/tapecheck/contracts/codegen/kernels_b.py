@@ -222,8 +222,13 @@ def generic_polynomial(x: wp.array(dtype=Any), y: wp.array(dtype=Any)):
     y[i] = x[i] * x[i] * x[i] + type(x[i])(0.5) * x[i]
 
 
-for dtype in (wp.float16, wp.float32, wp.float64):
-    wp.overload(generic_polynomial, [wp.array(dtype=dtype), wp.array(dtype=dtype)])
+def overloads(kernel: Any) -> list[Any]:
+    """The kernel of arrays x and y for half, float and double."""
+    arrays = (wp.array(dtype=dtype) for dtype in (wp.float16, wp.float32, wp.float64))
+    return [wp.overload(kernel, [array, array]) for array in arrays]
+
+
+generic_polynomials = overloads(generic_polynomial)
 
 
 @wp.kernel

@@ -12,12 +12,14 @@ from tapecheck.subjects.warp import WarpSubject
 
 def generic_literal_is_lost(subject: WarpSubject) -> WarpSubject:
     """Backward of a generic kernel loses the literal that was converted to the generic type."""
-    return with_adjoints_of(subject, {kernels_b.generic_polynomial: faulty.generic_without_literal})
+    return with_adjoints_of(
+        subject, dict(zip(kernels_b.generic_polynomials, faulty.generics_without_literal, strict=True))
+    )
 
 
 def generic_by_horner(subject: WarpSubject) -> WarpSubject:
     """Backward of a generic kernel has the polynomial in Horner's form."""
-    return with_adjoints_of(subject, {kernels_b.generic_polynomial: faulty.generic_by_horner})
+    return with_adjoints_of(subject, dict(zip(kernels_b.generic_polynomials, faulty.generics_by_horner, strict=True)))
 
 
 def literals_are_rounded(subject: WarpSubject) -> WarpSubject:
