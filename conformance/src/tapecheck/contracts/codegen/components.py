@@ -69,7 +69,7 @@ def component_updates_with_the_option(wp: WarpSubject) -> Evidence:
 
 
 class Store(NamedTuple):
-    """A kernel that stores x² into a component of y[i] (a row: x² and 5x), and the gradient due, x being 2 and 3."""
+    """A kernel that stores x² into a component of y[i], or adds it (rows: x² and 5x); the gradient due at x = 2 and 3."""
 
     kernel: Any
     dtype: str
@@ -79,22 +79,20 @@ class Store(NamedTuple):
 STORES = {
     "index": Store(kernels_b.element_component_by_index, "vec2d", [4 * 1.0, 6 * 1.6]),
     "attribute": Store(kernels_b.element_component_by_name, "vec2d", [4 * 1.3, 6 * 1.9]),
+    "matrix-element": Store(kernels_b.matrix_element_stored, "mat22d", [4 * 1.6, 6 * 2.8]),
+    "matrix-row": Store(kernels_b.matrix_row_stored, "mat22d", [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1]),
+}
+ADDITIONS = {
     "index-added-to": Store(kernels_b.element_component_added_to, "vec2d", [4 * 1.3, 6 * 1.9]),
     "attribute-subtracted-from": Store(kernels_b.element_component_subtracted_from, "vec2d", [-4 * 1.0, -6 * 1.6]),
-    "matrix-element": Store(kernels_b.matrix_element_stored, "mat22d", [4 * 1.6, 6 * 2.8]),
     "matrix-element-added-to": Store(kernels_b.matrix_element_added_to, "mat22d", [4 * 1.3, 6 * 2.5]),
-    "matrix-row": Store(kernels_b.matrix_row_stored, "mat22d", [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1]),
     "matrix-row-added-to": Store(kernels_b.matrix_row_added_to, "mat22d", [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1]),
 }
+OF_A_COMPONENT = {"faults": [faults.stores_every_component], "near_misses": [forward_again_before_backward]}
 
 
-@check(
-    "codegen.array-component",
-    faults=[faults.stores_every_component],
-    near_misses=[forward_again_before_backward],
-    cases=STORES,
-)
-def array_component(wp: WarpSubject, store: Store) -> Evidence:
+@check("codegen.array-component", cases=STORES, **OF_A_COMPONENT)
+def stored_component(wp: WarpSubject, store: Store) -> Evidence:
     idiom = Idiom(store.kernel, {"x": [2.0, 3.0]}, output=(2,), dtypes={"output": getattr(wp, store.dtype)})
     found: dict[str, Any] = {}
     outcome = refusal(lambda: found.update(adjoint(wp, idiom)))
@@ -103,6 +101,12 @@ def array_component(wp: WarpSubject, store: Store) -> Evidence:
         expected={"launch": "no error", "x.grad": store.gradient},
         tolerance=1e-12,
     )
+
+
+@check("codegen.array-component", cases=ADDITIONS, isolated=True, **OF_A_COMPONENT)
+def component_of_an_element_added_to(wp: WarpSubject, addition: Store) -> Evidence:
+    """In a process of its own: before 1.18 the adjoint dereferences a pointer that it never set."""
+    return stored_component(wp, addition)
 
 
 @check(
