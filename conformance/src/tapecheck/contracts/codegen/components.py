@@ -69,7 +69,7 @@ def component_updates_with_the_option(wp: WarpSubject) -> Evidence:
 
 
 class Store(NamedTuple):
-    """A kernel that stores x² into a component of y[i], or adds it (rows: x² and 5x); the gradient due at x = 2 and 3."""
+    """A kernel that stores x² into a component of y[i], or adds it (rows: x², 5x), and the gradient at x = 2 and 3."""
 
     kernel: Any
     dtype: str
