@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.codegen import component_kernels, kernels_b
 from tapecheck.contracts.codegen.idiom import Idiom, adjoint, gradients
@@ -69,36 +71,48 @@ def component_updates_with_the_option(wp: WarpSubject) -> Evidence:
 
 
 class Store(NamedTuple):
-    """A kernel that stores x² into a component of y[i], or adds it (rows: x², 5x), and the gradient at x = 2 and 3."""
+    """A kernel that stores x² into a component of y[i], or adds it (rows: x² and 5x), x being 2 and 3.
+
+    Attributes:
+        y: the output.
+        gradient: what x receives.
+    """
 
     kernel: Any
-    dtype: str
+    y: list[Any]
     gradient: list[float]
 
 
+ROW = ([[[0, 0], [4, 10]], [[0, 0], [9, 15]]], [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1])
 STORES = {
-    "index": Store(kernels_b.element_component_by_index, "vec2d", [4 * 1.0, 6 * 1.6]),
-    "attribute": Store(kernels_b.element_component_by_name, "vec2d", [4 * 1.3, 6 * 1.9]),
-    "matrix-element": Store(kernels_b.matrix_element_stored, "mat22d", [4 * 1.6, 6 * 2.8]),
-    "matrix-row": Store(kernels_b.matrix_row_stored, "mat22d", [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1]),
+    "index": Store(kernels_b.element_component_by_index, [[4, 0], [9, 0]], [4 * 1.0, 6 * 1.6]),
+    "attribute": Store(kernels_b.element_component_by_name, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
+    "matrix-element": Store(kernels_b.matrix_element_stored, [[[0, 0], [4, 0]], [[0, 0], [9, 0]]], [4 * 1.6, 6 * 2.8]),
+    "matrix-row": Store(kernels_b.matrix_row_stored, *ROW),
 }
 ADDITIONS = {
-    "index-added-to": Store(kernels_b.element_component_added_to, "vec2d", [4 * 1.3, 6 * 1.9]),
-    "attribute-subtracted-from": Store(kernels_b.element_component_subtracted_from, "vec2d", [-4 * 1.0, -6 * 1.6]),
-    "matrix-element-added-to": Store(kernels_b.matrix_element_added_to, "mat22d", [4 * 1.3, 6 * 2.5]),
-    "matrix-row-added-to": Store(kernels_b.matrix_row_added_to, "mat22d", [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1]),
+    "index-added-to": Store(kernels_b.element_component_added_to, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
+    "attribute-subtracted-from": Store(
+        kernels_b.element_component_subtracted_from, [[-4, 0], [-9, 0]], [-4 * 1.0, -6 * 1.6]
+    ),
+    "matrix-element-added-to": Store(
+        kernels_b.matrix_element_added_to, [[[0, 4], [0, 0]], [[0, 9], [0, 0]]], [4 * 1.3, 6 * 2.5]
+    ),
+    "matrix-row-added-to": Store(kernels_b.matrix_row_added_to, *ROW),
 }
 OF_A_COMPONENT = {"faults": [faults.stores_every_component], "near_misses": [forward_again_before_backward]}
 
 
 @check("codegen.array-component", cases=STORES, **OF_A_COMPONENT)
 def stored_component(wp: WarpSubject, store: Store) -> Evidence:
-    idiom = Idiom(store.kernel, {"x": [2.0, 3.0]}, output=(2,), dtypes={"output": getattr(wp, store.dtype)})
-    found: dict[str, Any] = {}
-    outcome = refusal(lambda: found.update(adjoint(wp, idiom)))
+    dtype = wp.vec2d if np.ndim(store.y) == 2 else wp.mat22d
+    idiom = Idiom(store.kernel, {"x": [2.0, 3.0]}, output=(2,), dtypes={"output": dtype})
+    fixed, arrays, y = idiom.arrays(wp, idiom.values())
+    outcome = refusal(lambda: idiom.launch(wp, fixed, arrays, y))
+    gradient = adjoint(wp, idiom)["x.grad"] if outcome == "no error" else None
     return Evidence(
-        observed={"launch": outcome, "x.grad": found.get("x.grad")},
-        expected={"launch": "no error", "x.grad": store.gradient},
+        observed={"launch": outcome, "y": y, "x.grad": gradient},
+        expected={"launch": "no error", "y": store.y, "x.grad": store.gradient},
         tolerance=1e-12,
     )
 
