@@ -26,17 +26,17 @@ def with_function(subject: WarpSubject, name: str, function: Callable[..., Any])
     return subject.replacing(**{name: functools.wraps(original)(functools.partial(function, original))})
 
 
-def with_adjoint_of(subject: WarpSubject, kernel: Any, other: Any) -> WarpSubject:
-    """The subject whose backward runs the adjoint of another kernel, of the same arguments, in the place of one.
+def with_adjoints(subject: WarpSubject, others: dict[Any, Any]) -> WarpSubject:
+    """The subject whose backward runs, for each of these kernels, the adjoint of the other, of the same arguments.
 
-    The forward pass is untouched: so a kernel that lacks a term, or keeps a value that it should restore, stands for the
-    faulty adjoint that a release generates.
+    The forward pass is untouched: so a kernel that lacks a term, or keeps a value that it should restore, stands for
+    the faulty adjoint that a release generates. All are replaced at once, so that two can exchange their adjoints.
     """
 
     def backward(base: Any, self: Any, *args: Any, **options: Any) -> None:
         for launch in self.launches:
-            if isinstance(launch, list) and launch[0] is kernel:
-                launch[0] = other
+            if isinstance(launch, list):
+                launch[0] = others.get(launch[0], launch[0])
         base.backward(self, *args, **options)
 
     return with_tape(subject, backward=backward)

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from tapecheck.contract import Evidence, check
-from tapecheck.contracts.codegen import kernels_b as kernels
-from tapecheck.contracts.codegen.idiom import Idiom, gradients
-from tapecheck.contracts.codegen.traps import Trap, trapped
+from tapecheck.contracts.codegen import control_kernels as kernels
+from tapecheck.contracts.codegen.idiom import Idiom, Trap, gradients, trapped
 from tapecheck.faults.codegen import carried as faults
 from tapecheck.faults.codegen.launching import forward_again_before_backward
 from tapecheck.subjects.warp import WarpSubject
@@ -16,28 +15,28 @@ from tapecheck.subjects.warp import WarpSubject
 CARRIED = {
     "product": Trap(
         Idiom(kernels.carried_product, {"x": [2.0, 3.0, 7.0, 5.0]}, fixed=(4,)),
-        wrong=[210.0 * 105.0, 105.0 * 35.0, 35.0 * 5.0, 5.0],
-        true=[105.0, 70.0, 30.0, 42.0],
+        wrong={"x.grad": [210.0 * 105.0, 105.0 * 35.0, 35.0 * 5.0, 5.0]},
+        true={"x.grad": [105.0, 70.0, 30.0, 42.0]},
     ),
     "quotient": Trap(
         Idiom(kernels.carried_quotient, {"x": [2.0, 1.0, 2.0, 4.0]}, fixed=(4,)),
-        wrong=[-1 / 256, -1 / 64, -1 / 64, -1 / 16],
-        true=[-1 / 32, -1 / 16, -1 / 32, -1 / 64],
+        wrong={"x.grad": [-1 / 256, -1 / 64, -1 / 64, -1 / 16]},
+        true={"x.grad": [-1 / 32, -1 / 16, -1 / 32, -1 / 64]},
     ),
     "root": Trap(
         Idiom(kernels.carried_root, {"x": [0.5, 15.0]}, fixed=(2,)),
-        wrong=[1 / 8 / (2 * 4.5**0.5), 1 / 8],
-        true=[1 / (4 * 1.5**0.5 * (1.5**0.5 + 15) ** 0.5), 1 / (2 * (1.5**0.5 + 15) ** 0.5)],
+        wrong={"x.grad": [1 / 8 / (2 * 4.5**0.5), 1 / 8]},
+        true={"x.grad": [1 / (4 * 1.5**0.5 * (1.5**0.5 + 15) ** 0.5), 1 / (2 * (1.5**0.5 + 15) ** 0.5)]},
     ),
     "maximum": Trap(
         Idiom(kernels.carried_maximum, {"x": [2.0, 3.0, 7.0, 5.0]}, fixed=(4,)),
-        wrong=[0.0, 0.0, 0.0, 1.0],
-        true=[0.0, 0.0, 1.0, 0.0],
+        wrong={"x.grad": [0.0, 0.0, 0.0, 1.0]},
+        true={"x.grad": [0.0, 0.0, 1.0, 0.0]},
     ),
     "previous-element": Trap(
         Idiom(kernels.carried_previous, {"x": [2.0, 3.0, 7.0, 5.0]}, fixed=(4,)),
-        wrong=[2.0 + 3.0, 3.0 + 7.0, 7.0 + 5.0, 5.0],
-        true=[1.0 + 3.0, 2.0 + 7.0, 3.0 + 5.0, 7.0],
+        wrong={"x.grad": [2.0 + 3.0, 3.0 + 7.0, 7.0 + 5.0, 5.0]},
+        true={"x.grad": [1.0 + 3.0, 2.0 + 7.0, 3.0 + 5.0, 7.0]},
     ),
 }
 
@@ -73,8 +72,8 @@ def static_range_past_the_limit(wp: WarpSubject) -> Evidence:
         wp,
         Trap(
             Idiom(kernels.product_of_17, {"x": [2.0, 3.0] + [1.0] * 15}),
-            wrong=[6.0 * 3.0, 3.0] + [1.0] * 15,
-            true=[3.0, 2.0] + [6.0] * 15,
+            wrong={"x.grad": [6.0 * 3.0, 3.0] + [1.0] * 15},
+            true={"x.grad": [3.0, 2.0] + [6.0] * 15},
         ),
     )
 
@@ -121,7 +120,7 @@ def hash_grid_linear(wp: WarpSubject) -> Evidence:
 def hash_grid_nonlinear(wp: WarpSubject) -> Evidence:
     grid, points = three_points(wp)
     idiom = over_neighbours(kernels.hash_grid_sum_squared, grid, points)
-    return trapped(wp, Trap(idiom, wrong=[0.0] * 3, true=[499.2, 1401.6, 2076.0]))
+    return trapped(wp, Trap(idiom, wrong={"x.grad": [0.0] * 3}, true={"x.grad": [499.2, 1401.6, 2076.0]}))
 
 
 @check(

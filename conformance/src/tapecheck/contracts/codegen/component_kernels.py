@@ -1,5 +1,8 @@
 """Kernels that change a component of a local vector: a module of their own, built with and without the option."""
 
+# mypy: ignore-errors
+# The annotations are Warp types held in variables, which mypy does not take for types.
+
 import warp as wp
 
 Doubles = wp.array(dtype=wp.float64)

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapecheck.contract import Evidence, check
-from tapecheck.contracts.codegen import component_kernels, kernels_b
-from tapecheck.contracts.codegen.idiom import Idiom, adjoint, gradients
-from tapecheck.contracts.codegen.traps import Trap, refusal, trapped
+from tapecheck.contracts.codegen import component_kernels
+from tapecheck.contracts.codegen import control_kernels as kernels
+from tapecheck.contracts.codegen.idiom import Idiom, Trap, adjoint, gradients, trapped
+from tapecheck.contracts.codegen.refusal import refusal
 from tapecheck.faults.codegen import components as faults
 from tapecheck.faults.codegen.launching import forward_again_before_backward
 from tapecheck.subjects.warp import WarpSubject
@@ -16,13 +17,13 @@ from tapecheck.subjects.warp import WarpSubject
 REASSIGNED = {
     "reassigned": Trap(
         Idiom(component_kernels.reassigned, {"x": [2.0, 3.0]}, output=(2,)),
-        wrong=[2 * 6.0 * (2 + 4.0), 1.3 * 2 * 12.0 * (2 + 6.0)],
-        true=[2 * 6.0 * (1 + 4.0), 1.3 * 2 * 12.0 * (1 + 6.0)],
+        wrong={"x.grad": [2 * 6.0 * (2 + 4.0), 1.3 * 2 * 12.0 * (2 + 6.0)]},
+        true={"x.grad": [2 * 6.0 * (1 + 4.0), 1.3 * 2 * 12.0 * (1 + 6.0)]},
     ),
     "reassigned-in-loop": Trap(
         Idiom(component_kernels.reassigned_in_loop, {"x": [2.0, 3.0, 5.0]}, fixed=(3,)),
-        wrong=[4 * 4.0, 2 * 6.0, 10.0],
-        true=[4.0, 6.0, 10.0],
+        wrong={"x.grad": [4 * 4.0, 2 * 6.0, 10.0]},
+        true={"x.grad": [4.0, 6.0, 10.0]},
     ),
 }
 ADDED_TO = {
@@ -85,20 +86,20 @@ class Store(NamedTuple):
 
 ROW = ([[[0, 0], [4, 10]], [[0, 0], [9, 15]]], [4 * 1.6 + 5 * 1.9, 6 * 2.8 + 5 * 3.1])
 STORES = {
-    "index": Store(kernels_b.element_component_by_index, [[4, 0], [9, 0]], [4 * 1.0, 6 * 1.6]),
-    "attribute": Store(kernels_b.element_component_by_name, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
-    "matrix-element": Store(kernels_b.matrix_element_stored, [[[0, 0], [4, 0]], [[0, 0], [9, 0]]], [4 * 1.6, 6 * 2.8]),
-    "matrix-row": Store(kernels_b.matrix_row_stored, *ROW),
+    "index": Store(kernels.element_component_by_index, [[4, 0], [9, 0]], [4 * 1.0, 6 * 1.6]),
+    "attribute": Store(kernels.element_component_by_name, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
+    "matrix-element": Store(kernels.matrix_element_stored, [[[0, 0], [4, 0]], [[0, 0], [9, 0]]], [4 * 1.6, 6 * 2.8]),
+    "matrix-row": Store(kernels.matrix_row_stored, *ROW),
 }
 ADDITIONS = {
-    "index-added-to": Store(kernels_b.element_component_added_to, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
+    "index-added-to": Store(kernels.element_component_added_to, [[0, 4], [0, 9]], [4 * 1.3, 6 * 1.9]),
     "attribute-subtracted-from": Store(
-        kernels_b.element_component_subtracted_from, [[-4, 0], [-9, 0]], [-4 * 1.0, -6 * 1.6]
+        kernels.element_component_subtracted_from, [[-4, 0], [-9, 0]], [-4 * 1.0, -6 * 1.6]
     ),
     "matrix-element-added-to": Store(
-        kernels_b.matrix_element_added_to, [[[0, 4], [0, 0]], [[0, 9], [0, 0]]], [4 * 1.3, 6 * 2.5]
+        kernels.matrix_element_added_to, [[[0, 4], [0, 0]], [[0, 9], [0, 0]]], [4 * 1.3, 6 * 2.5]
     ),
-    "matrix-row-added-to": Store(kernels_b.matrix_row_added_to, *ROW),
+    "matrix-row-added-to": Store(kernels.matrix_row_added_to, *ROW),
 }
 OF_A_COMPONENT = {"faults": [faults.stores_every_component], "near_misses": [forward_again_before_backward]}
 
@@ -129,14 +130,14 @@ def component_of_an_element_added_to(wp: WarpSubject, addition: Store) -> Eviden
     near_misses=[faults.reads_multiplies_writes],
     cases={
         "multiply": Trap(
-            Idiom(kernels_b.multiplied_in_place, {"x": [2.0, 3.0], "buffer": [5.0, 7.0]}, output=(2,)),
-            wrong=[5.0 * 2.0, 1.3 * 7.0 * 3.0],
-            true=[5.0, 1.3 * 7.0],
+            Idiom(kernels.multiplied_in_place, {"x": [2.0, 3.0], "buffer": [5.0, 7.0]}, output=(2,)),
+            wrong={"x.grad": [5.0 * 2.0, 1.3 * 7.0 * 3.0], "buffer.grad": [2.0, 1.3 * 3.0]},
+            true={"x.grad": [5.0, 1.3 * 7.0], "buffer.grad": [2.0, 1.3 * 3.0]},
         ),
         "divide": Trap(
-            Idiom(kernels_b.divided_in_place, {"x": [2.0, 4.0], "buffer": [5.0, 7.0]}, output=(2,)),
-            wrong=[-5.0 / 8, -1.3 * 7.0 / 64],
-            true=[-5.0 / 4, -1.3 * 7.0 / 16],
+            Idiom(kernels.divided_in_place, {"x": [2.0, 4.0], "buffer": [5.0, 7.0]}, output=(2,)),
+            wrong={"x.grad": [-5.0 / 8, -1.3 * 7.0 / 64], "buffer.grad": [1 / 2, 1.3 / 4]},
+            true={"x.grad": [-5.0 / 4, -1.3 * 7.0 / 16], "buffer.grad": [1 / 2, 1.3 / 4]},
         ),
     },
 )
@@ -149,10 +150,8 @@ def in_place(wp: WarpSubject, trap: Trap) -> Evidence:
     faults=[faults.multiplies_in_place],
     near_misses=[forward_again_before_backward],
     cases={
-        "multiply-a-local": Idiom(
-            kernels_b.multiplied_in_a_local, {"x": [2.0, 3.0], "buffer": [5.0, 7.0]}, output=(2,)
-        ),
-        "divide-a-local": Idiom(kernels_b.divided_in_a_local, {"x": [2.0, 4.0], "buffer": [5.0, 7.0]}, output=(2,)),
+        "multiply-a-local": Idiom(kernels.multiplied_in_a_local, {"x": [2.0, 3.0], "buffer": [5.0, 7.0]}, output=(2,)),
+        "divide-a-local": Idiom(kernels.divided_in_a_local, {"x": [2.0, 4.0], "buffer": [5.0, 7.0]}, output=(2,)),
     },
 )
 def in_a_local(wp: WarpSubject, idiom: Idiom) -> Evidence:

@@ -3,9 +3,10 @@
 import re
 
 from tapecheck.contract import Evidence, check
-from tapecheck.contracts.codegen import kernels_b, literal_kernels
+from tapecheck.contracts.codegen import control_kernels as kernels
+from tapecheck.contracts.codegen import literal_kernels
 from tapecheck.contracts.codegen.idiom import Idiom, adjoint
-from tapecheck.contracts.codegen.traps import refusal
+from tapecheck.contracts.codegen.refusal import refusal
 from tapecheck.faults.codegen import dtypes as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -20,7 +21,7 @@ def generic(wp: WarpSubject, case: tuple[str, float]) -> Evidence:
     name, epsilon = case
     dtype = getattr(wp, name)
     idiom = Idiom(
-        kernels_b.generic_polynomial,
+        kernels.generic_polynomial,
         {"x": [0.5, 1.5]},
         output=(2,),
         dtypes={"x": dtype, "output": dtype},
@@ -82,6 +83,6 @@ def scalar_argument(wp: WarpSubject, factor: float) -> Evidence:
     x = wp.ones(2, dtype=wp.float64, requires_grad=True)
     y = wp.zeros(2, dtype=wp.float64, requires_grad=True)
     with wp.Tape() as tape:
-        wp.launch(kernels_b.scaled, dim=2, inputs=[factor, x], outputs=[y])
+        wp.launch(kernels.scaled, dim=2, inputs=[factor, x], outputs=[y])
     tape.backward(grads={y: wp.ones(2, dtype=wp.float64)})
     return Evidence(observed={"y": y, "x.grad": x.grad}, expected={"y": [factor] * 2, "x.grad": [factor] * 2})

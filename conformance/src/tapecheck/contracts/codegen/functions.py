@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from tapecheck.contract import Evidence, check
-from tapecheck.contracts.codegen import kernels_b as kernels
+from tapecheck.contracts.codegen import control_kernels as kernels
 from tapecheck.contracts.codegen.idiom import Idiom, adjoint
 from tapecheck.faults.codegen import functions as faults
 from tapecheck.subjects.warp import WarpSubject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,3 +117,16 @@ def beside_the_truth(
     observed = adjoint(wp, idiom) | {f"true {name}": values for name, values in derivative(wp, idiom).items()}
     expected = wrong | {f"true {name}": values for name, values in true.items()}
     return Evidence(observed=observed, expected=expected, tolerance=tolerance)
+
+
+class Trap(NamedTuple):
+    """An idiom whose gradients are wrong: those that the tape gives, and the true ones, by the name of their array."""
+
+    idiom: Idiom
+    wrong: dict[str, Any]
+    true: dict[str, Any]
+
+
+def trapped(wp: WarpSubject, trap: Trap) -> Evidence:
+    """Evidence that a trap is there."""
+    return beside_the_truth(wp, *trap)

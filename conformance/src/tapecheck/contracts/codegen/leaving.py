@@ -3,7 +3,7 @@
 import numpy as np
 
 from tapecheck.contract import Evidence, check
-from tapecheck.contracts.codegen import kernels_b as kernels
+from tapecheck.contracts.codegen import control_kernels as kernels
 from tapecheck.contracts.codegen.idiom import Idiom, gradients
 from tapecheck.faults.codegen import leaving as faults
 from tapecheck.subjects.warp import WarpSubject

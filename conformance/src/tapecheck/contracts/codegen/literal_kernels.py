@@ -1,5 +1,8 @@
 """Kernels that combine a Python literal with a double: each in a module of its own, for most must not compile."""
 
+# mypy: ignore-errors
+# The annotations are Warp types held in variables, which mypy does not take for types.
+
 import warp as wp
 
 Doubles = wp.array(dtype=wp.float64)

@@ -4,13 +4,13 @@ A local that such a loop accumulates is at its start value when the adjoint of w
 wrong gradients that are expected here follow from that alone.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tapecheck.contract import Evidence
 from tapecheck.contracts.codegen import kernels
-from tapecheck.contracts.codegen.idiom import Idiom, beside_the_truth, check_idiom, gradients
+from tapecheck.contracts.codegen.idiom import Idiom, Trap, beside_the_truth, check_idiom, gradients, trapped
 from tapecheck.faults.codegen import loops as faults
 from tapecheck.subjects.warp import WarpSubject
 
@@ -25,17 +25,9 @@ def counted(kernel: Any, **inputs: list[float]) -> Idiom:
     return Idiom(kernel, inputs, fixed=(COUNT,))
 
 
-class Trap(NamedTuple):
-    """An idiom, the gradients that the tape gives, the true ones."""
-
-    idiom: Idiom
-    wrong: dict[str, list[Any]]
-    true: dict[str, list[float]]
-
-
 def judged(wp: WarpSubject, form: Trap | Idiom) -> Evidence:
     """A trap gives its wrong gradients, a safe form the true ones."""
-    return gradients(wp, form) if isinstance(form, Idiom) else beside_the_truth(wp, form.idiom, form.wrong, form.true)
+    return gradients(wp, form) if isinstance(form, Idiom) else trapped(wp, form)
 
 
 @check_idiom(

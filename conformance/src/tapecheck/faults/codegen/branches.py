@@ -2,7 +2,7 @@
 
 from tapecheck.contracts.codegen import faulty_kernels as faulty
 from tapecheck.contracts.codegen import kernels
-from tapecheck.faults.codegen.adjoints import with_adjoints
+from tapecheck.faults.planting import with_adjoints
 from tapecheck.subjects.warp import WarpSubject
 
 

@@ -2,15 +2,16 @@
 
 from types import SimpleNamespace
 
-from tapecheck.contracts.codegen import component_kernels, kernels_b
-from tapecheck.contracts.codegen import faulty_kernels_b as faulty
-from tapecheck.faults.codegen.launching import with_adjoints_of, with_launches_of
+from tapecheck.contracts.codegen import component_kernels, control_kernels
+from tapecheck.contracts.codegen import faulty_control_kernels as faulty
+from tapecheck.faults.codegen.launching import with_launches_of
+from tapecheck.faults.planting import with_adjoints
 from tapecheck.subjects.warp import WarpSubject
 
 
 def adds_to_components(subject: WarpSubject) -> WarpSubject:
     """Backward takes `v[0] = v[0] + x` for `v[0] += x`."""
-    return with_adjoints_of(
+    return with_adjoints(
         subject,
         {
             component_kernels.reassigned: component_kernels.added_to,
@@ -21,7 +22,7 @@ def adds_to_components(subject: WarpSubject) -> WarpSubject:
 
 def reassigns_components(subject: WarpSubject) -> WarpSubject:
     """Backward takes `v[0] += x` for `v[0] = v[0] + x`."""
-    return with_adjoints_of(
+    return with_adjoints(
         subject,
         {
             component_kernels.added_to: component_kernels.reassigned,
@@ -32,7 +33,7 @@ def reassigns_components(subject: WarpSubject) -> WarpSubject:
 
 def collects_scalars(subject: WarpSubject) -> WarpSubject:
     """Backward takes a component that is added to for a scalar."""
-    return with_adjoints_of(
+    return with_adjoints(
         subject,
         {
             component_kernels.added_to: faulty.collected_scalar,
@@ -49,18 +50,18 @@ def option_is_ignored(subject: WarpSubject) -> WarpSubject:
 def stores_every_component(subject: WarpSubject) -> WarpSubject:
     """Backward of a store into one component takes the gradients of all of them."""
     vectors = (
-        kernels_b.element_component_by_index,
-        kernels_b.element_component_by_name,
-        kernels_b.element_component_added_to,
-        kernels_b.element_component_subtracted_from,
+        control_kernels.element_component_by_index,
+        control_kernels.element_component_by_name,
+        control_kernels.element_component_added_to,
+        control_kernels.element_component_subtracted_from,
     )
     matrices = (
-        kernels_b.matrix_element_stored,
-        kernels_b.matrix_element_added_to,
-        kernels_b.matrix_row_stored,
-        kernels_b.matrix_row_added_to,
+        control_kernels.matrix_element_stored,
+        control_kernels.matrix_element_added_to,
+        control_kernels.matrix_row_stored,
+        control_kernels.matrix_row_added_to,
     )
-    return with_adjoints_of(
+    return with_adjoints(
         subject,
         dict.fromkeys(vectors, faulty.every_vector_component) | dict.fromkeys(matrices, faulty.every_matrix_component),
     )
@@ -71,8 +72,8 @@ def leaves_the_buffer_alone(subject: WarpSubject) -> WarpSubject:
     return with_launches_of(
         subject,
         {
-            kernels_b.multiplied_in_place: kernels_b.multiplied_in_a_local,
-            kernels_b.divided_in_place: kernels_b.divided_in_a_local,
+            control_kernels.multiplied_in_place: control_kernels.multiplied_in_a_local,
+            control_kernels.divided_in_place: control_kernels.divided_in_a_local,
         },
     )
 
@@ -82,8 +83,8 @@ def reads_multiplies_writes(subject: WarpSubject) -> WarpSubject:
     return with_launches_of(
         subject,
         {
-            kernels_b.multiplied_in_place: faulty.multiplied_step_by_step,
-            kernels_b.divided_in_place: faulty.divided_step_by_step,
+            control_kernels.multiplied_in_place: faulty.multiplied_step_by_step,
+            control_kernels.divided_in_place: faulty.divided_step_by_step,
         },
     )
 
@@ -93,7 +94,7 @@ def multiplies_in_place(subject: WarpSubject) -> WarpSubject:
     return with_launches_of(
         subject,
         {
-            kernels_b.multiplied_in_a_local: kernels_b.multiplied_in_place,
-            kernels_b.divided_in_a_local: kernels_b.divided_in_place,
+            control_kernels.multiplied_in_a_local: control_kernels.multiplied_in_place,
+            control_kernels.divided_in_a_local: control_kernels.divided_in_place,
         },
     )

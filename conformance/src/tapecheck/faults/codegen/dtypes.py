@@ -3,23 +3,25 @@
 import ctypes
 from typing import Any
 
-from tapecheck.contracts.codegen import faulty_kernels_b as faulty
-from tapecheck.contracts.codegen import kernels_b, literal_kernels
-from tapecheck.faults.codegen.launching import with_adjoints_of, with_launches_of
-from tapecheck.faults.planting import with_function, with_tape
+from tapecheck.contracts.codegen import control_kernels, literal_kernels
+from tapecheck.contracts.codegen import faulty_control_kernels as faulty
+from tapecheck.faults.codegen.launching import with_launches_of
+from tapecheck.faults.planting import with_adjoints, with_function, with_tape
 from tapecheck.subjects.warp import WarpSubject
 
 
 def generic_literal_is_lost(subject: WarpSubject) -> WarpSubject:
     """Backward of a generic kernel loses the literal that was converted to the generic type."""
-    return with_adjoints_of(
-        subject, dict(zip(kernels_b.generic_polynomials, faulty.generics_without_literal, strict=True))
+    return with_adjoints(
+        subject, dict(zip(control_kernels.generic_polynomials, faulty.generics_without_literal, strict=True))
     )
 
 
 def generic_by_horner(subject: WarpSubject) -> WarpSubject:
     """Backward of a generic kernel has the polynomial in Horner's form."""
-    return with_adjoints_of(subject, dict(zip(kernels_b.generic_polynomials, faulty.generics_by_horner, strict=True)))
+    return with_adjoints(
+        subject, dict(zip(control_kernels.generic_polynomials, faulty.generics_by_horner, strict=True))
+    )
 
 
 def literals_are_rounded(subject: WarpSubject) -> WarpSubject:

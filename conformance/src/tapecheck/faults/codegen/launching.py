@@ -2,15 +2,8 @@
 
 from typing import Any
 
-from tapecheck.faults.planting import with_adjoint_of, with_function, with_tape
+from tapecheck.faults.planting import with_function, with_tape
 from tapecheck.subjects.warp import WarpSubject
-
-
-def with_adjoints_of(subject: WarpSubject, others: dict[Any, Any]) -> WarpSubject:
-    """The subject whose backward runs the adjoints of other kernels, of the same arguments, in the place of some."""
-    for kernel, other in others.items():
-        subject = with_adjoint_of(subject, kernel, other)
-    return subject
 
 
 def with_launches_of(subject: WarpSubject, others: dict[Any, Any]) -> WarpSubject:

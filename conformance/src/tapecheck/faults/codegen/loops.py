@@ -7,7 +7,7 @@ from typing import Any
 
 from tapecheck.contracts.codegen import faulty_loops as faulty
 from tapecheck.contracts.codegen import kernels
-from tapecheck.faults.codegen.adjoints import with_adjoints
+from tapecheck.faults.planting import with_adjoints
 from tapecheck.subjects.warp import WarpSubject
 
 

@@ -1,4 +1,7 @@
-"""Kernels of the second half of the codegen contracts: loops, components, functions, dtypes."""
+"""The kernels of carried values, early exits, components, functions and dtypes, in one Warp module."""
+
+# mypy: ignore-errors
+# The annotations are Warp types held in variables, which mypy does not take for types.
 
 from typing import Any
 
