@@ -9,15 +9,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Table as Grid
 
 from tapecheck import __version__, cells, contracts, report
 from tapecheck import expectations as known
-from tapecheck.contract import FAMILIES, REGISTRY, catalogue, contract, did_you_mean
+from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, contract, did_you_mean
 from tapecheck.expectations import fixing
 from tapecheck.matrix import complete, merge, plan, results_in
 from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
+from tapecheck.report.page import page
 from tapecheck.results import BadResult, Cell, Record, cell_path, read
 from tapecheck.upgrade import compare
 
@@ -150,13 +152,37 @@ def explain(
     output: Folder = RESULTS,
     expectations: ExpectationFile = None,
 ) -> None:
-    """Show one contract: statement, source, outcome by release, hint, check."""
+    """Show one contract: statement, source, outcome by release, what to write, kernels, check, faults."""
     with _clear_errors():
         contracts.load()
         row = contract(identifier.partition("[")[0])
+        text = _page(row, _records(output), known.load(expectations or known.default_path()))
+    console.print(Markdown(text))
+
+
+@app.command()
+def pages(
+    only: Names = None,
+    folder: Annotated[Path, typer.Option(help="Where to write them.")] = Path("build/pages"),
+    output: Folder = RESULTS,
+    expectations: ExpectationFile = None,
+) -> None:
+    """Write what `explain` shows as Markdown, a page a contract."""
+    with _clear_errors():
+        names = set(_known_names(only or []))
         entries = known.load(expectations or known.default_path())
-        records = [entries.settle(r) for r in _records(output) if r.contract == row.id and r.outcome != "not-run"]
-    terminal.print_explanation(console, row, records, entries)
+    records = _records(output)
+    for row in catalogue().values():
+        if not names or {row.id, row.family} & names:
+            path = folder / row.family / f"{row.id}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_page(row, records, entries), encoding="utf-8")
+    print(folder.resolve())
+
+
+def _page(row: Contract, records: list[Record], entries: known.Expectations) -> str:
+    judged = [entries.settle(r) for r in records if r.contract == row.id and r.outcome != "not-run"]
+    return page(row, judged, entries)
 
 
 @app.command("list")

@@ -83,8 +83,8 @@ def write_matrix(matrix: Matrix, folder: Path) -> list[Path]:
     """Writes `matrix.html`, `matrix.md` and `matrix.json` into a folder; their paths."""
     laid_out = table(matrix)
     return [
-        _write(folder / "matrix.html", _render("matrix.html", table=laid_out)),
-        _write(folder / "matrix.md", _render("matrix.md", table=laid_out)),
+        _write(folder / "matrix.html", render("matrix.html", table=laid_out)),
+        _write(folder / "matrix.md", render("matrix.md", table=laid_out)),
         _write(folder / "matrix.json", _json(matrix.records)),
     ]
 
@@ -93,7 +93,7 @@ def write_verdict(verdict: Verdict, folder: Path) -> list[Path]:
     """Writes the verdict of an upgrade as Markdown and JSON; their paths."""
     stem = f"upgrade-{verdict.old}-{verdict.new}"
     return [
-        _write(folder / f"{stem}.md", _render("upgrade.md", verdict=verdict, groups=by_effect(verdict.flips))),
+        _write(folder / f"{stem}.md", render("upgrade.md", verdict=verdict, groups=by_effect(verdict.flips))),
         _write(folder / f"{stem}.json", _json(verdict)),
     ]
 
@@ -116,7 +116,8 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """A template of this package, filled in."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tapecheck.report"),
         autoescape=jinja2.select_autoescape(["html"]),

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.syntax import Syntax
 from rich.table import Table as Grid
 
-from tapecheck.contract import REGISTRY, SOURCES, Contract
-from tapecheck.expectations import Expectations
 from tapecheck.report import MARKS, Row, Table, by_effect
-from tapecheck.results import Record
 from tapecheck.upgrade import Verdict
 
 STYLES = {"pass": "green", "fail": "yellow", "unsupported": "dim", "untested": "dim", "not-run": "dim"}
-KINDS = {
-    "guarantee": "a guarantee: documented, it must hold",
-    "hazard": "a hazard: a trap, and a pass means that it is there",
-    "observation": "an observation: documented nowhere, its value is pinned release by release",
-}
 
 
 def print_matrix(console: Console, table: Table) -> None:
@@ -58,52 +47,3 @@ def print_verdict(console: Console, verdict: Verdict) -> None:
         console.print("No contract flips.")
     broken = sum(flip.effect == "broken" for flip in verdict.flips)
     console.print("\n[green]No guarantee broke.[/]" if verdict.safe else f"\n[bold red]Guarantees broken: {broken}.[/]")
-
-
-def print_explanation(
-    console: Console, contract: Contract, records: Sequence[Record], expectations: Expectations
-) -> None:
-    """One contract for somebody who never saw the project: what, why, where it holds, what to do, how it is checked."""
-    console.rule(contract.id)
-    console.print(f"\n[bold]{escape(contract.statement)}[/]\n", highlight=False)
-    console.print(f"This is {KINDS[contract.kind]}. It judges: {contract.judged}.", highlight=False)
-    console.print("Source: " + "; ".join(SOURCES[letter] for letter in contract.source) + ".", highlight=False)
-    if contract.since:
-        console.print(f"Documented since Warp {contract.since}.", highlight=False)
-    if contract.until:
-        console.print(f"No longer documented from Warp {contract.until} on.", highlight=False)
-    console.print(f"What to write: {escape(contract.hint)}", highlight=False)
-    checks = [check for check in REGISTRY.values() if check.contract.id == contract.id]
-    if not checks:
-        console.print("\nNo check is registered for it yet: its outcome is `untested` on every release.")
-        return
-    if records:
-        _print_records(console, records)
-    _print_known(console, contract, expectations, bool(records))
-    for function in dict.fromkeys(check.function for check in checks):
-        console.print("\n[bold]The check[/]")
-        console.print(Syntax(inspect.getsource(function), "python", background_color="default"))
-    console.print("[bold]It has been seen to fail[/] with each of these faults planted:")
-    for fault in dict.fromkeys(fault for check in checks for fault in check.faults):
-        console.print(f"  · {escape(inspect.getdoc(fault) or fault.__name__)}", highlight=False)
-
-
-def _print_records(console: Console, records: Sequence[Record]) -> None:
-    grid = Grid("Warp", "case", "outcome", "evidence", title="Judged here", title_justify="left")
-    for record in records:
-        style = STYLES.get(record.outcome, "red")
-        evidence = escape(record.message or "as expected")
-        grid.add_row(record.warp, escape(record.case), f"[{style}]{record.outcome}[/]", evidence)
-    console.print()
-    console.print(grid)
-
-
-def _print_known(console: Console, contract: Contract, expectations: Expectations, judged: bool) -> None:
-    entries = [entry for entry in expectations.entries if entry.contract == contract.id]
-    if not judged:
-        console.print("\nNo result of a run lies here; this is what the expectation file knows.")
-    console.print("\n[bold]Known to differ[/]" if entries else "\nNo release is known to differ.")
-    for entry in entries:
-        where = f"Warp {entry.when}" if entry.when else "every release"
-        case = f" [{entry.case}]" if entry.case else ""
-        console.print(f"  · {escape(where + case + ': ' + entry.shown)}. {escape(entry.reason)}", highlight=False)

@@ -1,0 +1,102 @@
+"""One contract for somebody who never saw the project: what, why, where it holds, what to write, how it is checked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import warp
+
+from tapecheck.contract import REGISTRY, SOURCES, Check, Contract, text_of
+from tapecheck.expectations import Expectations
+from tapecheck.report import render
+from tapecheck.results import Record
+
+KINDS = {
+    "guarantee": "a guarantee: documented, it must hold",
+    "hazard": "a hazard: a trap, and a pass means that it is there",
+    "observation": "an observation: documented nowhere, its value is pinned release by release",
+}
+
+
+class Stretch(msgspec.Struct):
+    """Neighbouring releases on which a case came to the same."""
+
+    releases: str
+    case: str
+    outcome: str
+    evidence: str
+
+
+def page(contract: Contract, records: Sequence[Record], expectations: Expectations) -> str:
+    """The page of a contract, as Markdown.
+
+    Args:
+        contract: the row.
+        records: its judged records, oldest release first.
+        expectations: what is known to differ.
+    """
+    checks = [check for check in REGISTRY.values() if check.contract.id == contract.id]
+    return render(
+        "contract.md",
+        contract=contract,
+        kind=KINDS[contract.kind],
+        sources=[SOURCES[letter] for letter in contract.source],
+        checked=bool(checks),
+        stretches=list(_stretches(records)),
+        known=[entry for entry in expectations.entries if entry.contract == contract.id],
+        kernels=[inspect.getsource(kernel.func).rstrip() for kernel in _kernels(checks)],
+        functions=[inspect.getsource(function).rstrip() for function in dict.fromkeys(c.function for c in checks)],
+        faults=[inspect.getdoc(fault) for fault in dict.fromkeys(fault for check in checks for fault in check.faults)],
+    )
+
+
+def _stretches(records: Sequence[Record]) -> Iterator[Stretch]:
+    for case, group in groupby(sorted(records, key=lambda record: record.case), lambda record: record.case):
+        for (outcome, evidence), run in groupby(group, lambda record: (record.outcome, _evidence(record))):
+            versions = [record.warp for record in run]
+            between = versions[0] if len(versions) == 1 else f"{versions[0]} – {versions[-1]}"
+            yield Stretch(between, case, outcome, evidence)
+
+
+def _evidence(record: Record) -> str:
+    text = record.message if record.outcome != "pass" else f"observed {text_of(record.observed)}"
+    line = " ".join(text.split())
+    return line if len(line) < 400 else f"{line[:400]}…"
+
+
+def _kernels(checks: Sequence[Check]) -> list[Any]:
+    """The kernels that checks launch: those in their arguments, and those that their code names."""
+    found: dict[Any, None] = {}
+    for check in checks:
+        for kernel in (*_in(check.arguments), *_named(check.function)):
+            found[kernel] = None
+    return [kernel for kernel in found if kernel.func is not None]
+
+
+def _in(value: Any) -> Iterator[Any]:
+    if isinstance(value, warp.Kernel):
+        yield value
+    elif isinstance(value, dict):
+        yield from _in(tuple(value.values()))
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _in(item)
+    elif hasattr(value, "__dataclass_fields__"):
+        yield from _in([getattr(value, name) for name in value.__dataclass_fields__])
+
+
+def _named(function: Any) -> Iterable[Any]:
+    names = function.__code__.co_names
+    modules = [function.__globals__[name] for name in names if isinstance(function.__globals__.get(name), ModuleType)]
+    return [
+        item
+        for module in modules
+        if "kernels" in module.__name__
+        for name in names
+        if isinstance(item := getattr(module, name, None), warp.Kernel)
+    ]
