@@ -59,6 +59,7 @@ def component_added_to(wp: WarpSubject, idiom: Idiom) -> Evidence:
     near_misses=[forward_again_before_backward],
     needs=("config.enable_vector_component_overwrites",),
     isolated=True,
+    seconds=180.0,
 )
 def component_updates_with_the_option(wp: WarpSubject) -> Evidence:
     wp.config.enable_vector_component_overwrites = True
@@ -118,7 +119,7 @@ def stored_component(wp: WarpSubject, store: Store) -> Evidence:
     )
 
 
-@check("codegen.array-component", cases=ADDITIONS, isolated=True, **OF_A_COMPONENT)
+@check("codegen.array-component", cases=ADDITIONS, isolated=True, seconds=180.0, **OF_A_COMPONENT)
 def component_of_an_element_added_to(wp: WarpSubject, addition: Store) -> Evidence:
     """In a process of its own: before 1.18 the adjoint dereferences a pointer that it never set."""
     return stored_component(wp, addition)

@@ -42,6 +42,7 @@ LITERALS = (
     faults=[faults.literals_are_rounded],
     near_misses=[faults.errors_say_more],
     isolated=True,
+    seconds=180.0,
 )
 def literal_as_a_value(wp: WarpSubject) -> Evidence:
     def outcome(name: str) -> str:
@@ -62,6 +63,7 @@ def literal_as_a_value(wp: WarpSubject) -> Evidence:
     near_misses=[faults.errors_say_more],
     oracle=faults.compares_by_difference,
     isolated=True,
+    seconds=180.0,
 )
 def literal_compared(wp: WarpSubject) -> Evidence:
     just_above = 0.1 + 5e-10  # but below 0.1 in single precision
