@@ -40,13 +40,13 @@ def environment(session: nox.Session) -> None:
     session.install("--editable", "packages/core", "--editable", "conformance")
 
 
-def judge(session: nox.Session, warp: str) -> None:
+def judge(session: nox.Session, warp: str, *options: str) -> None:
     """Judges a release; the matrix follows, unless only a part was asked for."""
     posargs = [argument for argument in session.posargs if argument not in ("--warp", *NAMED)]
     if not posargs:
         JUDGED.append(warp)
         session.notify("matrix", [])
-    python(session, "tapecheck.cli", "run", "--warp", warp, *posargs)
+    python(session, "tapecheck.cli", "run", "--warp", warp, *options, *posargs)
 
 
 @session
@@ -59,8 +59,8 @@ def conformance(session: nox.Session, warp: str) -> None:
 @session
 @nox.parametrize("warp", ALL)
 def conformance_all(session: nox.Session, warp: str) -> None:
-    """Judge one release of all."""
-    judge(session, warp)
+    """Judge one release of all; an interrupted run goes on where it ended."""
+    judge(session, warp, "--resume")
 
 
 @session

@@ -22,6 +22,7 @@ def run(
     *,
     only: Sequence[str] = (),
     workers: int = 2,
+    resume: bool = False,
     expectations: Path | None = None,
     pytest_arguments: Sequence[str] = (),
 ) -> int:
@@ -33,6 +34,7 @@ def run(
         devices: Warp device names; left out, the CPU and every CUDA device present.
         only: families and contract ids; left out, every contract.
         workers: parallel processes in which the checks run.
+        resume: leave alone a cell whose complete result was made by this suite in this environment.
         expectations: another expectation file.
         pytest_arguments: handed on to pytest.
 
@@ -48,6 +50,9 @@ def run(
         path = cell_path(target, "warp", overlay.version, device)
         if device.startswith("cuda") and not any(name.startswith(device) for name in present):
             _write_not_run(path, overlay, device)
+            continue
+        if resume and fresh(path, overlay):
+            print(f"fresh result: {path}")
             continue
         arguments = [f"--tapecheck-device={device}", f"--tapecheck-results={path.resolve()}", *pytest_arguments]
         if expectations:

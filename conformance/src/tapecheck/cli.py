@@ -40,6 +40,7 @@ WarpOption = Annotated[
 Devices = Annotated[
     list[str] | None, typer.Option("--device", help="Warp device; left out, the CPU and every CUDA device.")
 ]
+Resume = Annotated[bool, typer.Option("--resume", help="Keep cells that this suite has already judged.")]
 Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
 Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
@@ -78,6 +79,7 @@ def run(
     output: Folder = RESULTS,
     store: Store = STORE,
     workers: Workers = 2,
+    resume: Resume = False,
     expectations: ExpectationFile = None,
 ) -> None:
     """Judge one Warp on its devices, and write a result file for each."""
@@ -90,6 +92,7 @@ def run(
             device or [],
             only=names,
             workers=workers,
+            resume=resume,
             expectations=expectations,
             pytest_arguments=["-k", keyword] if keyword else [],
         )
