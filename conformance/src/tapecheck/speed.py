@@ -43,7 +43,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         slow_rounds: rounds of the slow workloads, each a block of its own.
     """
 
-    rounds: int = 32
+    rounds: int = 40
     block: int = 4
     blocks: int = 6
     slow_rounds: int = 5
@@ -80,6 +80,15 @@ class Comparison(msgspec.Struct, kw_only=True):
     candidate_seconds: list[float] = []
     base_counts: dict[str, int] = {}
     candidate_counts: dict[str, int] = {}
+
+    @property
+    def changed_counts(self) -> list[str]:
+        """The exact figures that differ, as text."""
+        return [
+            f"{name} {count} → {self.candidate_counts.get(name)}"
+            for name, count in self.base_counts.items()
+            if count != self.candidate_counts.get(name)
+        ]
 
 
 class Speed(msgspec.Struct, kw_only=True):
@@ -143,7 +152,7 @@ class Worker:
     def __init__(self, warp: Overlay, device: str, cache: str) -> None:
         kernels = str(Path(warp.environment["WARP_CACHE_PATH"]) / cache)
         self.version = warp.version
-        self.errors = tempfile.TemporaryFile()
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tapecheck.speed_worker", device],
             stdin=subprocess.PIPE,
@@ -212,34 +221,18 @@ def compare(base: Overlay, candidate: Overlay, device: str = "cpu", *, plan: Pla
         device: Warp device.
         plan: how much is measured.
 
-    Raises:
-        CannotTime: a worker died or fell silent.
+    Returns:
+        Every benchmark; one that could not be timed, for whatever reason, is there and says why.
     """
     from tapecheck.workloads import WORKLOADS
 
-    plan = plan or Plan()
     rows = {name: Comparison(benchmark=name, what=workload.what) for name, workload in WORKLOADS.items()}
-    with _workers(base, candidate, device) as sides:
-        for side in sides:
-            side.tell("prepare")
-        for side in sides:
-            for name, problem in side.hear().problems.items():
-                rows[name].problem = f"Warp {side.version}: {problem}"
-        timed = [name for name in rows if not rows[name].problem]
-        calls = {name: sides[0].ask("calibrate", name).calls for name in timed}
-        quick = [name for name in timed if not WORKLOADS[name].slow]
-        for number in range(plan.rounds):
-            for name in quick:
-                _turns(sides, rows[name], calls[name], plan.blocks, number)
-        for number in range(plan.slow_rounds):
-            for name in timed:
-                if WORKLOADS[name].slow:
-                    _turns(sides, rows[name], 1, 1, number)
-        for name in timed:
-            row = rows[name]
-            row.base_counts, row.candidate_counts = (side.ask("count", name).counts for side in sides)
-            block = 1 if WORKLOADS[name].slow else plan.block
-            row.estimate = estimate(row.base_seconds, row.candidate_seconds, block=block)
+    try:
+        with _workers(base, candidate, device) as sides:
+            _measure(sides, rows, plan or Plan())
+    except CannotTime as problem:
+        for row in rows.values():
+            row.problem = row.problem or str(problem)
     return Speed(
         base=base.version,
         candidate=candidate.version,
@@ -249,6 +242,29 @@ def compare(base: Overlay, candidate: Overlay, device: str = "cpu", *, plan: Pla
         suite=suite(),
         comparisons=list(rows.values()),
     )
+
+
+def _measure(sides: tuple[Worker, Worker], rows: dict[str, Comparison], plan: Plan) -> None:
+    from tapecheck.workloads import WORKLOADS
+
+    for side in sides:
+        side.tell("prepare")
+    for side in sides:
+        for name, problem in side.hear().problems.items():
+            rows[name].problem = f"Warp {side.version}: {problem}"
+    timed = [row for row in rows.values() if not row.problem]
+    slow = [row for row in timed if WORKLOADS[row.benchmark].slow]
+    quick = [(row, sides[0].ask("calibrate", row.benchmark).calls) for row in timed if row not in slow]
+    for number in range(plan.rounds):
+        for row, calls in quick:
+            _turns(sides, row, calls, plan.blocks, number)
+    for number in range(plan.slow_rounds):
+        for row in slow:
+            _turns(sides, row, 1, 1, number)
+    for row in timed:
+        row.base_counts, row.candidate_counts = (side.ask("count", row.benchmark).counts for side in sides)
+        block = 1 if row in slow else plan.block
+        row.estimate = estimate(row.base_seconds, row.candidate_seconds, block=block)
 
 
 def _turns(sides: tuple[Worker, Worker], row: Comparison, calls: int, blocks: int, number: int) -> None:

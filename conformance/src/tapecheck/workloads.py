@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,8 +29,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         name: the benchmark's name, the same in every report.
         what: what one call does.
         make: sets up on a device; the returned operation is what is timed.
-        before: undoes the last call, untimed; given only where a call cannot simply be repeated, and then calls are timed
-            one by one.
+        before: undoes the last call, untimed; given where a call cannot simply be repeated, which is then timed alone.
         slow: a call takes seconds, so few are made, and CPU time of the process is taken instead of the clock's.
         needs: a package without which it cannot run.
     """
@@ -43,7 +43,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # Annotations as values: the module's own are strings, and a class of 36 lines would say no more.
-Wide = wp.struct(
+Wide: Any = wp.struct(
     type(
         "Wide",
         (),
@@ -137,7 +137,7 @@ def _chain(device: str) -> tuple[list[Any], Operation]:
     arrays = _arrays(device, LAUNCHES + 1, differentiable=True)
 
     def forward() -> None:
-        for x, y in zip(arrays, arrays[1:], strict=False):
+        for x, y in pairwise(arrays):
             wp.launch(relax, dim=LENGTH, inputs=[x], outputs=[y], device=device)
 
     return arrays, forward
