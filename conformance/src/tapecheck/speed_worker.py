@@ -12,11 +12,14 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import msgspec
 
 from tapecheck.running import prepare
+
+if TYPE_CHECKING:
+    from tapecheck.workloads import Workload
 
 Do = Literal["prepare", "calibrate", "time", "count"]
 ENOUGH = 0.002
@@ -74,7 +77,7 @@ class Side:
             case "time":
                 return Answer(seconds=self.time(command.name, command.calls, command.blocks))
             case "count":
-                return Answer(counts=self.count(command.name))
+                return Answer(counts=counts_of(self.workloads[command.name], self.operations[command.name]))
 
     def prepare(self) -> dict[str, str]:
         """Sets up every workload and calls it, so that everything is built; what failed, and how."""
@@ -128,21 +131,21 @@ class Side:
             warp.synchronize_device(self.device)
         return (clock() - start) / calls
 
-    def count(self, name: str) -> dict[str, int]:
-        """Exact figures of one call: of a build what it left, of anything else what it called."""
-        from tapecheck.workloads import cold_folders
 
-        workload, operation = self.workloads[name], self.operations[name]
-        if workload.slow:
-            files = [path for folder in cold_folders() for path in folder.iterdir()]
-            return {
-                "modules": len(cold_folders()),
-                "source bytes": sum(path.stat().st_size for path in files if path.suffix in (".cpp", ".cu")),
-                "object bytes": sum(path.stat().st_size for path in files if path.suffix in (".o", ".ptx", ".cubin")),
-            }
-        if workload.before:
-            workload.before()
-        return counted(operation)
+def counts_of(workload: Workload, operation: Callable[[], object]) -> dict[str, int]:
+    """Exact figures of one call: of a build what it left behind, of anything else what it called."""
+    from tapecheck.workloads import cold_folders
+
+    if workload.slow:
+        files = [path for folder in cold_folders() for path in folder.iterdir()]
+        return {
+            "modules": len(cold_folders()),
+            "source bytes": sum(path.stat().st_size for path in files if path.suffix in (".cpp", ".cu")),
+            "object bytes": sum(path.stat().st_size for path in files if path.suffix in (".o", ".ptx", ".cubin")),
+        }
+    if workload.before:
+        workload.before()
+    return counted(operation)
 
 
 def counted(operation: Callable[[], object]) -> dict[str, int]:
