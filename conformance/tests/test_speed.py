@@ -46,12 +46,12 @@ def test_no_false_alarm(noise, slowdown):
     assert verdicts(noise, slowdown).get("slower", 0) == 0
 
 
-@pytest.mark.parametrize("noise", [quiet, heavy_tails, busy_spells])
-def test_a_slowdown_of_30_percent_is_found(noise):
-    assert verdicts(noise, 0.30).get("slower", 0) >= 95
+@pytest.mark.parametrize(("noise", "share"), [(quiet, 100), (heavy_tails, 98), (busy_spells, 85)])
+def test_a_slowdown_of_30_percent_is_found(noise, share):
+    assert verdicts(noise, 0.30).get("slower", 0) >= share
 
 
-@pytest.mark.parametrize(("noise", "share"), [(quiet, 99), (heavy_tails, 95), (busy_spells, 90)])
+@pytest.mark.parametrize(("noise", "share"), [(quiet, 99), (heavy_tails, 95), (busy_spells, 85)])
 def test_equal_speed_is_seen_as_such(noise, share):
     assert verdicts(noise, 0.0)["not slower"] >= share
 
