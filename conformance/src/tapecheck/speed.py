@@ -12,6 +12,7 @@ import math
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,13 +41,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         rounds: rounds of the quick workloads; both sides are timed in each.
         block: neighbouring rounds that the bootstrap keeps together; even, so that it holds both orders.
         blocks: blocks of calls a side and round, of which the fastest counts.
-        slow_rounds: rounds of the slow workloads, each a block of its own.
+        slow_rounds: fewest rounds of the slow workloads, each a block of its own.
+        slow_seconds: how long they go on beyond that, up to `rounds`.
     """
 
     rounds: int = 40
     block: int = 4
     blocks: int = 6
     slow_rounds: int = 5
+    slow_seconds: float = 15.0
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,7 +261,10 @@ def _measure(sides: tuple[Worker, Worker], rows: dict[str, Comparison], plan: Pl
     for number in range(plan.rounds):
         for row, calls in quick:
             _turns(sides, row, calls, plan.blocks, number)
-    for number in range(plan.slow_rounds):
+    start = time.monotonic()
+    for number in range(plan.rounds):
+        if number >= plan.slow_rounds and time.monotonic() - start > plan.slow_seconds:
+            break
         for row in slow:
             _turns(sides, row, 1, 1, number)
     for row in timed:
