@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -90,8 +91,11 @@ class FakeWorker:
 
     asked: ClassVar[list[tuple[str, str]]] = []
 
-    def __init__(self, warp, device, cache):
-        self.version, self.cache = warp.version, cache
+    def __init__(self, warp, device):
+        self.version = warp.version
+
+    def keep_kernels(self):
+        pass
 
     def tell(self, do, name="", *, calls=1, blocks=1):
         assert do == "prepare"
@@ -128,10 +132,20 @@ def test_the_order_is_reversed_on_even_rounds(compared):
     assert turns == {"launch": ["1", "2", "2", "1", "1", "2", "2", "1"], "load-cold": ["1", "2", "2", "1"]}
 
 
-def test_two_processes_of_one_release_have_caches_of_their_own(monkeypatch):
-    monkeypatch.setattr(speed, "Worker", FakeWorker)
-    with speed._workers(Overlay("1", {}), Overlay("1", {}), "cpu") as sides:
-        assert sides[0].cache != sides[1].cache
+def test_a_worker_has_a_kernel_cache_of_its_own_and_keeps_what_it_built(tmp_path):
+    installed = overlay(None, tmp_path)
+    kept = Path(installed.environment["WARP_CACHE_PATH"]) / "speed"
+    (kept / "wp_old").mkdir(parents=True)
+    with speed._workers(installed, installed, "cpu") as sides:
+        caches = [Path(side.kernels.name) for side in sides]
+        assert caches[0] != caches[1] and all((cache / "wp_old").is_dir() for cache in caches)
+        for cache in caches:
+            (cache / "wp_new").mkdir()
+            (cache / "wp_old").rmdir()
+        for side in sides:
+            side.keep_kernels()
+    assert sorted(folder.name for folder in kept.iterdir()) == ["wp_new", "wp_old"]
+    assert not any(cache.exists() for cache in caches)
 
 
 def test_a_comparison_is_kept_and_read_again(compared, tmp_path):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -150,10 +152,18 @@ def estimate(
 
 
 class Worker:
-    """One side: a process that holds a release and times what it is told to."""
+    """One side: a process that holds a release and times what it is told to.
 
-    def __init__(self, warp: Overlay, device: str, cache: str) -> None:
-        kernels = str(Path(warp.environment["WARP_CACHE_PATH"]) / cache)
+    Its kernel cache is a temporary folder that starts as a copy of a kept one: a cold load deletes in it, and no
+    process, not even another comparison of the same release, sees that.
+    """
+
+    def __init__(self, warp: Overlay, device: str) -> None:
+        self.kept = Path(warp.environment["WARP_CACHE_PATH"]) / "speed"
+        self.kernels = tempfile.TemporaryDirectory(prefix="tapecheck-")
+        if self.kept.is_dir():
+            ignored = shutil.ignore_patterns(".*")
+            shutil.copytree(self.kept, self.kernels.name, dirs_exist_ok=True, ignore=ignored)
         self.version = warp.version
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
         self.process = subprocess.Popen(
@@ -161,7 +171,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            env={**warp.environment, "WARP_CACHE_PATH": kernels},
+            env={**warp.environment, "WARP_CACHE_PATH": self.kernels.name},
         )
 
     def ask(self, do: Do, name: str = "", *, calls: int = 1, blocks: int = 1) -> Answer:
@@ -189,6 +199,17 @@ class Worker:
             raise CannotTime(self._ending())
         return msgspec.json.decode(line, type=Answer)
 
+    def keep_kernels(self) -> None:
+        """Keeps what was built for the next comparison; each folder appears whole or not at all."""
+        for folder in Path(self.kernels.name).glob("wp_*"):
+            if not (self.kept / folder.name).exists():
+                scratch = self.kept / f".{folder.name}.{os.getpid()}"
+                shutil.copytree(folder, scratch)
+                try:
+                    scratch.rename(self.kept / folder.name)
+                except OSError:  # another comparison was first
+                    shutil.rmtree(scratch)
+
     def _ending(self) -> str:
         status = self.process.wait()
         self.errors.seek(0)
@@ -201,13 +222,13 @@ class Worker:
         for stream in (self.process.stdin, self.process.stdout, self.errors):
             assert stream is not None
             stream.close()
+        self.kernels.cleanup()
 
 
 @contextmanager
 def _workers(base: Overlay, candidate: Overlay, device: str) -> Iterator[tuple[Worker, Worker]]:
-    """Both sides, prepared. Two processes never share a kernel cache, not even those of one release."""
-    first = Worker(base, device, "speed")
-    second = Worker(candidate, device, "speed" if candidate.version != base.version else "speed-again")
+    """Both sides."""
+    first, second = Worker(base, device), Worker(candidate, device)
     try:
         yield first, second
     finally:
@@ -255,6 +276,7 @@ def _measure(sides: tuple[Worker, Worker], rows: dict[str, Comparison], plan: Pl
     for side in sides:
         for name, problem in side.hear().problems.items():
             rows[name].problem = f"Warp {side.version}: {problem}"
+        side.keep_kernels()
     timed = [row for row in rows.values() if not row.problem]
     slow = [row for row in timed if WORKLOADS[row.benchmark].slow]
     quick = [(row, sides[0].ask("calibrate", row.benchmark).calls) for row in timed if row not in slow]
