@@ -166,13 +166,12 @@ def bench(
     with _clear_errors():
         reference = overlay(base or releases()[-1], store)
         overlays = [overlay(candidate, store) for candidate in candidates or releases("default")]
-        timed = [_timed(reference, candidate, device) for candidate in overlays]
-        written = [speed.write(output, one) for one in timed]
+        written = [speed.write(output, _timed(reference, candidate, device)) for candidate in overlays]
         speeds = speed.stored(output, reference.version, device)
     terminal.print_speeds(console, speeds)
     for where in written:
         print(where.resolve())
-    raise typer.Exit(1 if any(one.problems for one in timed) else 0)
+    raise typer.Exit(1 if any(speed.read(where).problems for where in written) else 0)
 
 
 @app.command()
