@@ -72,8 +72,22 @@ def matrix(session: nox.Session) -> None:
 
 @session
 def upgrade(session: nox.Session) -> None:
-    """Say what changes between two releases: `-- 1.12.1 1.13.0`."""
+    """Say what changes between two releases, contracts and speed: `-- 1.12.1 1.13.0`."""
     python(session, "tapecheck.cli", "upgrade", *session.posargs)
+
+
+@session
+@nox.parametrize("warp", NAMED or DEFAULT)
+def bench(session: nox.Session, warp: str) -> None:
+    """Time one release and the newest listed one by turns; `-- --warp V` any other."""
+    rest = [argument for argument in session.posargs if argument not in ("--warp", *NAMED)]
+    python(session, "tapecheck.cli", "bench", warp, *rest)
+
+
+@session
+def bisect(session: nox.Session) -> None:
+    """Name the first release in which a contract flips: `-- retain.last-write-wins`."""
+    python(session, "tapecheck.cli", "bisect", *session.posargs)
 
 
 @session

@@ -5,7 +5,9 @@ from typer.testing import CliRunner
 
 from tapecheck import __version__
 from tapecheck.cli import app
+from tapecheck.releases import Overlay
 from tapecheck.results import cell_path, header, write
+from tapecheck.speed import Comparison, Speed, estimate, suite
 
 
 @pytest.fixture
@@ -85,6 +87,64 @@ def test_explain_reads_well(invoke, results):
 def test_explain_without_results(invoke):
     assert "No result of a run lies here" in invoke("explain", "retain.last-write-wins").stdout
     assert "untested" in invoke("explain", "capture.replay").stdout
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """Has every release take as long as its number says, and one benchmark fail on 3.0."""
+
+    def compare(base, candidate, device):
+        times = [float(warp.version) for warp in (base, candidate)]
+        rows = [Comparison(benchmark="launch", what="a launch", estimate=estimate(*([time] * 4 for time in times)))]
+        if candidate.version == "3.0":
+            rows[0] = Comparison(benchmark="launch", what="a launch", problem="the worker ended [1]")
+        return Speed(
+            base=base.version,
+            candidate=candidate.version,
+            device=device,
+            margin=0.1,
+            confidence=0.99,
+            suite=suite(),
+            comparisons=rows,
+        )
+
+    monkeypatch.setattr("tapecheck.cli.overlay", lambda wanted, store: Overlay(wanted, {}))
+    monkeypatch.setattr("tapecheck.speed.compare", compare)
+
+
+def test_bench_shows_every_comparison_with_the_base(invoke, timed, tmp_path):
+    first = invoke("bench", "--base", "2.0", "2.0", "1.0")
+    assert first.exit_code == 0
+    assert "1.00 (1.00 to 1.00) not slower" in first.stdout and "0.50 (0.50 to 0.50) not slower" in first.stdout
+    assert str(tmp_path / "build/bench/1.0-against-2.0-cpu.json") in first.stdout
+    later = invoke("bench", "--base", "2.0", "4.0")
+    assert later.exit_code == 0, "slower is a finding about Warp, not a failure"
+    assert "2.00 (2.00 to 2.00) slower" in later.stdout
+    assert "0.50 (0.50 to 0.50) not slower" in later.stdout
+
+
+def test_bench_fails_where_it_could_not_time(invoke, timed):
+    result = invoke("bench", "--base", "2.0", "3.0")
+    assert result.exit_code == 1
+    assert "not timed: Warp 3.0: launch: the worker ended [1]" in result.stdout
+
+
+@pytest.mark.parametrize(("options", "shown"), [([], True), (["--no-speed"], False)])
+def test_speed_has_no_part_in_the_status_of_an_upgrade(
+    invoke, timed, monkeypatch, make_record, make_cell, tmp_path, options, shown
+):
+    def cell(warp, output, device, workers):
+        return make_cell(make_record(warp=warp.version), warp=warp.version)
+
+    monkeypatch.setattr("tapecheck.cli._fresh_cell", cell)
+    for new in ("4.0", "3.0"):  # slower, and one that cannot be timed
+        result = invoke("upgrade", "2.0", new, *options)
+        assert result.exit_code == 0
+        assert "No guarantee broke." in result.stdout
+    assert ("slower" in result.stdout) is shown
+    folder = tmp_path / "build/conformance"
+    assert ("| launch | a launch | 2.00 |" in (folder / "upgrade-2.0-4.0.md").read_text()) is shown
+    assert ('"verdict": "slower"' in (folder / "upgrade-2.0-4.0.json").read_text()) is shown
 
 
 def test_list(invoke):

@@ -1,4 +1,4 @@
-"""The command line: `tapecheck run`, `matrix`, `upgrade`, `explain`, `list`, `faults`."""
+"""The command line: `tapecheck run`, `matrix`, `upgrade`, `bench`, `bisect`, `explain`, `list`, `faults`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table as Grid
 
-from tapecheck import __version__, cells, contracts, report
+from tapecheck import __version__, bisection, cells, contracts, report, speed
 from tapecheck import expectations as known
 from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, contract, did_you_mean
 from tapecheck.expectations import fixing
@@ -44,7 +44,10 @@ Resume = Annotated[bool, typer.Option("--resume", help="Keep cells that this sui
 Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
 Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
-RESULTS, STORE = Path("build/conformance"), Path("build/warp")
+SpeedFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the comparisons.")]
+OneDevice = Annotated[str, typer.Option("--device", help="Warp device.")]
+RESULTS, STORE, SPEEDS = Path("build/conformance"), Path("build/warp"), Path("build/bench")
+BISECTIONS = Path("build/bisect")
 
 
 @contextmanager
@@ -52,7 +55,7 @@ def _clear_errors() -> Iterator[None]:
     """Turns the errors that a user can mend into one text and exit status 2."""
     try:
         yield
-    except (NoWarp, BadResult, known.BadExpectations, fixing.CannotFix, LookupError) as problem:
+    except (NoWarp, BadResult, known.BadExpectations, fixing.CannotFix, speed.CannotTime, LookupError) as problem:
         console.print(f"error: {problem.args[0]}", style="bold red", markup=False, highlight=False)
         raise typer.Exit(2) from None
 
@@ -132,21 +135,71 @@ def matrix(
 def upgrade(
     old: Annotated[str, typer.Argument(help="The release in use.")],
     new: Annotated[str, typer.Argument(help="The release to change to.")],
-    device: Annotated[str, typer.Option(help="Warp device.")] = "cpu",
+    device: OneDevice = "cpu",
     output: Folder = RESULTS,
     store: Store = STORE,
     workers: Workers = 2,
+    compare_speed: Annotated[bool, typer.Option("--speed/--no-speed", help="Compare the speeds too.")] = True,
 ) -> None:
     """Say what changes between two releases; the exit status is 0 only where no guarantee broke."""
     with _clear_errors():
         overlays = [overlay(warp, store) for warp in dict.fromkeys((old, new))]
         judged = [_fresh_cell(warp, output, device, workers) for warp in overlays]
         verdict = compare(judged[0], judged[-1])
+        if compare_speed:
+            verdict.speed = _timed(overlays[0], overlays[-1], device)
         written = report.write_verdict(verdict, output)
     terminal.print_verdict(console, verdict)
     for where in written:
         print(where.resolve())
     raise typer.Exit(0 if verdict.safe else 1)
+
+
+@app.command()
+def bench(
+    candidates: Annotated[
+        list[str] | None, typer.Argument(help="Releases, wheel files or folders; left out, the everyday releases.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="What the ratios are relative to; left out, the newest release listed.")
+    ] = None,
+    device: OneDevice = "cpu",
+    output: SpeedFolder = SPEEDS,
+    store: Store = STORE,
+) -> None:
+    """Time operations of Warp on each release and a base by turns; the table shows every comparison with that base."""
+    with _clear_errors():
+        reference = overlay(base or releases()[-1], store)
+        overlays = [overlay(candidate, store) for candidate in candidates or releases("default")]
+        written = [speed.write(output, _timed(reference, candidate, device)) for candidate in overlays]
+        speeds = speed.stored(output, reference.version, device)
+    terminal.print_speeds(console, speeds)
+    for where in written:
+        print(where.resolve())
+    raise typer.Exit(1 if any(speed.read(where).problems for where in written) else 0)
+
+
+@app.command()
+def bisect(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id, or `id[case]`.")],
+    device: OneDevice = "cpu",
+    results: Annotated[Path, typer.Option(help="Folder of earlier results: they say where to look first.")] = RESULTS,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results made here.")] = BISECTIONS,
+    store: Store = STORE,
+) -> None:
+    """Find the first release of the matrix in which an outcome, or an observation's value, flips."""
+    with _clear_errors():
+        contracts.load()
+        row, names = bisection.chosen(identifier)
+        earlier = bisection.earlier(results, device)
+        entries = known.load(known.default_path())
+        found = bisection.bisect(
+            identifier,
+            releases(),
+            lambda version: bisection.judge(row, names, version, device=device, folder=output, store=store),
+            bisection.guesses(names, releases(), entries, earlier, device),
+        )
+    terminal.print_bisection(console, found)
 
 
 @app.command()
@@ -214,6 +267,11 @@ def faults(
     with _clear_errors():
         status = cells.faults(overlay(warp or releases()[-1], store), only=_known_names(only or []), workers=workers)
     raise typer.Exit(status)
+
+
+def _timed(base: Overlay, candidate: Overlay, device: str) -> speed.Speed:
+    with console.status(f"timing Warp {candidate.version} against {base.version} on {device}"):
+        return speed.compare(base, candidate, device)
 
 
 def _known_names(names: Sequence[str]) -> list[str]:

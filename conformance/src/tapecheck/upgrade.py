@@ -8,6 +8,7 @@ import msgspec
 
 from tapecheck.contract import contract, full_name, text_of
 from tapecheck.results import NOT_JUDGED, Cell, Record
+from tapecheck.speed import Speed
 
 Effect = Literal["broken", "trap appeared", "changed", "gained", "repaired"]
 MEANING: dict[Effect, str] = {
@@ -46,6 +47,7 @@ class Verdict(msgspec.Struct, kw_only=True):
         device: where both were judged.
         safe: no guarantee broke.
         flips: what differs, the worst first.
+        speed: how their speeds compare, None where nobody asked; it never makes an upgrade unsafe.
     """
 
     old: str
@@ -53,6 +55,7 @@ class Verdict(msgspec.Struct, kw_only=True):
     device: str
     safe: bool
     flips: list[Flip]
+    speed: Speed | None = None
 
 
 def compare(old: Cell, new: Cell) -> Verdict:

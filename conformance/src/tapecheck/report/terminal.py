@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from statistics import median
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from tapecheck.bisection import Bisection
 from tapecheck.report import MARKS, Row, Table, by_effect
+from tapecheck.speed import Comparison, Speed
 from tapecheck.upgrade import Verdict
 
 STYLES = {"pass": "green", "fail": "yellow", "unsupported": "dim", "untested": "dim", "not-run": "dim"}
+SPEED_STYLES = {"slower": "bold red", "not slower": "green", "inconclusive": "dim"}
 
 
 def print_matrix(console: Console, table: Table) -> None:
@@ -45,5 +50,41 @@ def print_verdict(console: Console, verdict: Verdict) -> None:
                 console.print(f"    {escape(line)}", highlight=False)
     if not verdict.flips:
         console.print("No contract flips.")
+    if verdict.speed:
+        console.print()
+        print_speeds(console, [verdict.speed])
     broken = sum(flip.effect == "broken" for flip in verdict.flips)
     console.print("\n[green]No guarantee broke.[/]" if verdict.safe else f"\n[bold red]Guarantees broken: {broken}.[/]")
+
+
+def print_speeds(console: Console, speeds: Sequence[Speed]) -> None:
+    """A line a benchmark, a column a release: how long a call takes relative to the base; then what was not timed."""
+    base, margin = speeds[0].base, speeds[0].margin
+    columns = (f"{speed.candidate} / {base}" for speed in speeds)
+    grid = Grid("benchmark", "base [µs]", *columns, title=f"Time relative to Warp {base} on {speeds[0].device}")
+    for rows in zip(*(speed.comparisons for speed in speeds), strict=True):
+        seconds = next((f"{median(row.base_seconds) * 1e6:.4g}" for row in rows if row.base_seconds), "")
+        grid.add_row(rows[0].benchmark, seconds, *map(_ratio, rows))
+    console.print(grid)
+    confidence = f"{speeds[0].confidence:.0%} interval"
+    rule = f"slower: the whole {confidence} lies above {1 + margin:.2f}; not slower: below; otherwise inconclusive"
+    console.print(rule, style="dim", highlight=False)
+    for problem in (f"Warp {speed.candidate}: {problem}" for speed in speeds for problem in speed.problems):
+        console.print(f"not timed: {problem}", style="yellow", markup=False, highlight=False)
+
+
+def _ratio(row: Comparison) -> str:
+    if row.estimate is None:
+        return "not timed"
+    found = row.estimate
+    text = f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f}) {found.verdict}"
+    return "\n".join([f"[{SPEED_STYLES[found.verdict]}]{text}[/]", *(f"[dim]{line}[/]" for line in row.changed_counts)])
+
+
+def print_bisection(console: Console, found: Bisection) -> None:
+    """What each judged release showed, and where it flips."""
+    grid = Grid("Warp", found.name, "shows")
+    for probe in found.probes:
+        grid.add_row(probe.version, "\n".join(probe.outcomes), escape("\n".join(probe.shown)))
+    console.print(grid)
+    console.print(escape(found.sentence), style="bold", highlight=False)
