@@ -102,9 +102,9 @@ MISFITS = {
     ),
     "gradient-strides-of-a-descriptor": Misfit(
         lambda wp, t: wp.from_torch(t, grad=t.new_zeros(6)[::2], return_ctype=True),
-        r"RuntimeError: Gradient strides .*\(1,\).*\(2,\)",
+        r"RuntimeError: .*Gradient strides .*\(1,\).*\(2,\)",
     ),
-    "not-a-tensor": Misfit(lambda wp, t: wp.from_torch(t.tolist()), "AttributeError: 'list' object"),
+    "not-a-tensor": Misfit(lambda wp, t: wp.from_torch(t.tolist()), "AttributeError: .*'list' object"),
     "structs-to-torch": Misfit(lambda wp, t: wp.to_torch(wp.zeros(3, dtype=_struct())), "RuntimeError: .*[Ss]truct"),
 }
 
