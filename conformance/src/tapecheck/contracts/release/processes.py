@@ -94,18 +94,23 @@ def built_cache(wp: WarpSubject) -> Iterator[Path]:
 
 
 @contextmanager
-def printed() -> Iterator[list[str]]:
-    """What is written to the standard error stream meanwhile, as the last item of a list."""
-    text: list[str] = []
-    with tempfile.TemporaryFile() as file:
+def printed() -> Iterator[dict[str, str]]:
+    """What this process writes to its standard streams meanwhile, by their names; filled in at the end."""
+    text: dict[str, str] = {}
+    sys.stdout.flush()
+    sys.stderr.flush()
+    files = {1: tempfile.TemporaryFile(), 2: tempfile.TemporaryFile()}
+    former = {descriptor: os.dup(descriptor) for descriptor in files}
+    for descriptor, file in files.items():
+        os.dup2(file.fileno(), descriptor)
+    try:
+        yield text
+    finally:
+        sys.stdout.flush()
         sys.stderr.flush()
-        former = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield text
-        finally:
-            sys.stderr.flush()
-            os.dup2(former, 2)
-            os.close(former)
+        for descriptor, file in files.items():
+            os.dup2(former[descriptor], descriptor)
+            os.close(former[descriptor])
             file.seek(0)
-            text.append(file.read().decode(errors="replace"))
+            text["standard output" if descriptor == 1 else "standard error"] = file.read().decode(errors="replace")
+            file.close()
