@@ -1,11 +1,13 @@
-"""Who keeps whom alive, and what `detach()` returns."""
+"""Who keeps whom alive, what `detach()` returns, and what must have been started before."""
 
 import gc
+import re
 import weakref
 from typing import Any
 
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.interop.tensors import tensor, torch_of
+from tapecheck.contracts.release.processes import SECONDS, empty_cache, finished
 from tapecheck.faults.interop import lifetime as faults
 from tapecheck.faults.interop import sharing
 from tapecheck.subjects.warp import WarpSubject
@@ -103,5 +105,24 @@ def detach_is_new(wp: WarpSubject, requires_grad: bool) -> Evidence:
             "same storage": True,
             "requires_grad": False,
             "array of each shares memory": True,
+        },
+    )
+
+
+@check(
+    "interop.first-call",
+    needs=(":torch",),
+    seconds=SECONDS,
+    faults=[faults.from_torch_starts_warp],
+    near_misses=[faults.from_torch_asks_for_the_version],
+)
+def first_call(wp: WarpSubject) -> Evidence:
+    with empty_cache() as kernel_cache:
+        report = finished(wp, "first_conversion.py", kernel_cache, start=False).report
+    return Evidence(
+        observed=report,
+        expected={
+            "first call": re.compile("^AttributeError: 'NoneType' object has no attribute"),
+            "after wp.init()": "values [1.0, 1.0]",
         },
     )

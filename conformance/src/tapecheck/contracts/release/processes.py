@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from tapecheck.subjects.warp import WarpSubject
 
@@ -97,20 +97,21 @@ def built_cache(wp: WarpSubject) -> Iterator[Path]:
 def printed() -> Iterator[dict[str, str]]:
     """What this process writes to its standard streams meanwhile, by their names; filled in at the end."""
     text: dict[str, str] = {}
-    sys.stdout.flush()
-    sys.stderr.flush()
-    files = {1: tempfile.TemporaryFile(), 2: tempfile.TemporaryFile()}
-    former = {descriptor: os.dup(descriptor) for descriptor in files}
-    for descriptor, file in files.items():
-        os.dup2(file.fileno(), descriptor)
-    try:
+    with _redirected(1, sys.stdout, "standard output", text), _redirected(2, sys.stderr, "standard error", text):
         yield text
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for descriptor, file in files.items():
-            os.dup2(former[descriptor], descriptor)
-            os.close(former[descriptor])
+
+
+@contextmanager
+def _redirected(descriptor: int, stream: TextIO, name: str, text: dict[str, str]) -> Iterator[None]:
+    stream.flush()
+    former = os.dup(descriptor)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), descriptor)
+        try:
+            yield
+        finally:
+            stream.flush()
+            os.dup2(former, descriptor)
+            os.close(former)
             file.seek(0)
-            text["standard output" if descriptor == 1 else "standard error"] = file.read().decode(errors="replace")
-            file.close()
+            text[name] = file.read().decode(errors="replace")

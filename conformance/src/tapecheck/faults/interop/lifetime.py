@@ -6,6 +6,7 @@ from typing import Any
 
 from tapecheck.faults.interop.sharing import with_torch
 from tapecheck.faults.planting import with_function
+from tapecheck.faults.release.caches import with_prelude
 from tapecheck.subjects.warp import WarpSubject
 
 
@@ -38,3 +39,22 @@ def detach_copies(subject: WarpSubject) -> WarpSubject:
 def detach_of_an_alias(subject: WarpSubject) -> WarpSubject:
     """`detach()` goes through an alias of the tensor."""
     return with_torch(subject, Tensor=SimpleNamespace(detach=lambda tensor: tensor.view_as(tensor).detach()))
+
+
+CONVERSION = """
+original = wp.from_torch
+def from_torch(*args, **options):
+    {first}
+    return original(*args, **options)
+wp.from_torch = from_torch
+"""
+
+
+def from_torch_starts_warp(subject: WarpSubject) -> WarpSubject:
+    """A conversion starts Warp where that has not been done."""
+    return with_prelude(subject, CONVERSION.format(first="wp.init()"))
+
+
+def from_torch_asks_for_the_version(subject: WarpSubject) -> WarpSubject:
+    """A conversion looks at Warp's version first."""
+    return with_prelude(subject, CONVERSION.format(first="wp.__version__"))

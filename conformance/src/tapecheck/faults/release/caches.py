@@ -16,7 +16,8 @@ wp.launch = launch
 """
 
 
-def _with_prelude(subject: WarpSubject, code: str) -> WarpSubject:
+def with_prelude(subject: WarpSubject, code: str) -> WarpSubject:
+    """The subject whose processes run this code before their script."""
     planted = subject.replacing()
     setattr(planted, PRELUDE, getattr(subject, PRELUDE, "") + code)
     return planted
@@ -24,23 +25,23 @@ def _with_prelude(subject: WarpSubject, code: str) -> WarpSubject:
 
 def launch_swallows_the_second_error(subject: WarpSubject) -> WarpSubject:
     """A kernel's error is raised at its first launch only; later ones do nothing."""
-    return _with_prelude(subject, LAUNCH.format(mend="if kernel.key not in failed: failed.add(kernel.key); raise"))
+    return with_prelude(subject, LAUNCH.format(mend="if kernel.key not in failed: failed.add(kernel.key); raise"))
 
 
 def launch_swallows_every_error(subject: WarpSubject) -> WarpSubject:
     """A kernel that cannot be loaded is not launched, and nothing is said."""
-    return _with_prelude(subject, LAUNCH.format(mend="pass"))
+    return with_prelude(subject, LAUNCH.format(mend="pass"))
 
 
 def launch_introduces_its_errors(subject: WarpSubject) -> WarpSubject:
     """An error's text has an introduction."""
-    return _with_prelude(subject, LAUNCH.format(mend='raise RuntimeError(f"at a launch: {problem}") from None'))
+    return with_prelude(subject, LAUNCH.format(mend='raise RuntimeError(f"at a launch: {problem}") from None'))
 
 
 def launch_names_the_cache(subject: WarpSubject) -> WarpSubject:
     """An error at a launch names the kernel cache, where the damage may lie."""
     mend = 'raise RuntimeError(f"the kernel cache may be damaged: {problem}") from None'
-    return _with_prelude(subject, LAUNCH.format(mend=mend))
+    return with_prelude(subject, LAUNCH.format(mend=mend))
 
 
 def builds_hold_a_lock_file(subject: WarpSubject) -> WarpSubject:
@@ -49,7 +50,7 @@ def builds_hold_a_lock_file(subject: WarpSubject) -> WarpSubject:
 import os
 os.open(os.path.join(os.environ["WARP_CACHE_PATH"], "lock"), os.O_CREAT | os.O_EXCL)
 """
-    return _with_prelude(subject, code)
+    return with_prelude(subject, code)
 
 
 def settings_fall_on_deaf_ears(subject: WarpSubject) -> WarpSubject:
@@ -61,4 +62,4 @@ class Deaf(type(wp.config)):
             super().__setattr__(name, value)
 wp.config.__class__ = Deaf
 """
-    return _with_prelude(subject, code)
+    return with_prelude(subject, code)
