@@ -59,7 +59,7 @@ def names(wp: WarpSubject) -> Evidence:
         with printed() as text:
             if wp.missing([name]) and name not in functions:
                 missing.append(name)
-        if any("deprecat" in written for written in text.values()):
+        if any("Deprecation" in written for written in text.values()):
             deprecated.append(name)
     return Evidence({"missing": missing, "deprecated on access": deprecated})
 
