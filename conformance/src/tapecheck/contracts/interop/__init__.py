@@ -1,0 +1,1 @@
+"""The family interop: torch tensors as Warp arrays, and back."""

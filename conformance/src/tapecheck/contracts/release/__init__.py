@@ -1,0 +1,1 @@
+"""The family release: what an upgrade can break besides gradients."""
