@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from tapecheck.contract import REGISTRY, Check, Plant
 from tapecheck.contracts import load
@@ -25,7 +27,7 @@ def prepare(worker: str | None = None) -> None:
         worker: name of a parallel worker, which gets a kernel cache of its own.
     """
     if worker and "WARP_CACHE_PATH" in os.environ:
-        os.environ["WARP_CACHE_PATH"] = str(Path(os.environ["WARP_CACHE_PATH"]) / worker)
+        os.environ["WARP_CACHE_PATH"] = str(_own_cache(Path(os.environ["WARP_CACHE_PATH"]), worker))
     import warp
 
     if hasattr(warp.config, "log_level"):
@@ -33,6 +35,25 @@ def prepare(worker: str | None = None) -> None:
     else:
         warp.config.quiet = True
     warp.init()
+
+
+_HELD: list[FileLock] = []
+"""Locks held until this process ends."""
+
+
+def _own_cache(folder: Path, worker: str) -> Path:
+    """A kernel cache of this worker's name that no other process uses: two that compile into one can end each other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in count():
+        name = f"{worker}-{number}" if number else worker
+        lock = FileLock(folder / f"{name}.lock")
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            continue
+        _HELD.append(lock)
+        return folder / name
+    raise AssertionError("count never ends")
 
 
 def subject_of(check: Check, plant: str = "") -> WarpSubject:
