@@ -13,12 +13,13 @@ from tapecheck.subjects.warp import WarpSubject
 CONSTANTS = ("marked_constant", "plain_constant", "closed_over")
 
 
-def _set(value: float) -> None:
-    for name in CONSTANTS:
-        setattr(kernels, name, value)
-
-
-@check("release.constants", faults=[faults.launch_looks_again], near_misses=[faults.launch_with_new_lists])
+@check(
+    "release.constants",
+    isolated=True,
+    seconds=300,
+    faults=[faults.launch_looks_again],
+    near_misses=[faults.launch_with_new_lists],
+)
 def constants(wp: WarpSubject) -> Evidence:
     def launched() -> dict[str, float]:
         y = wp.zeros(3, dtype=float)
@@ -26,12 +27,10 @@ def constants(wp: WarpSubject) -> Evidence:
         names = ("wp.constant", "plain number", "wp.static")
         return dict(zip(names, y.numpy().tolist(), strict=True))
 
-    try:
-        built = launched()
-        _set(3.0)
-        return Evidence({"built with 2": built, "launched after a change to 3": launched()})
-    finally:
-        _set(2.0)
+    built = launched()
+    for name in CONSTANTS:
+        setattr(kernels, name, 3.0)
+    return Evidence({"built with 2": built, "launched after a change to 3": launched()})
 
 
 class Argument(NamedTuple):
