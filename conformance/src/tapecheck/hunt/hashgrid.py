@@ -83,7 +83,9 @@ def grid_quotient(grid: wp.uint64, x: V, m: X, y: X):
     y[i] = s / w
 
 
-@trial("two queries, the second one uses the sum of the first from a function", output=(6,), prepare=grid, x=PLACES, m=(6,))
+@trial(
+    "two queries, the second one uses the sum of the first from a function", output=(6,), prepare=grid, x=PLACES, m=(6,)
+)
 def grid_twice(grid: wp.uint64, x: V, m: X, y: X):
     i = wp.tid()
     s, w = sums(grid, x, m, i)

@@ -84,7 +84,7 @@ def _append(path: Path, finding: Finding) -> None:
 def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = "") -> tuple[Outcome, dict, dict, str]:
     command = [sys.executable, "-m", "tapecheck.hunt.running", group, device, str(path.resolve()), name]
     try:
-        limit = 60 if name else 300
+        limit = 120 if name and name != "*" else 1500
         done = subprocess.run(
             command, env=overlay.environment, capture_output=True, text=True, errors="replace", timeout=limit
         )
@@ -137,12 +137,13 @@ def _text(problem: Exception) -> str:
     return f"{type(problem).__name__}: {problem}".strip()[:400]
 
 
-def _build(entry: Trial, device: str) -> str:
-    """Loads the kernel's module; what it raises."""
-    import warp
+def _build(entry: Trial) -> str:
+    """Launches the kernel once, which compiles its module; what that raises."""
+    from tapecheck.subjects.warp import WarpSubject
 
+    wp = WarpSubject()
     try:
-        warp.load_module(entry.kernel.module, device=device, **({"block_dim": entry.tile} if entry.tile else {}))
+        entry.launch(wp, *entry.arrays(wp, entry.values()))
     except Exception as problem:  # noqa: BLE001 - whatever Warp raises is the finding
         return _text(problem)
     return ""
@@ -159,13 +160,11 @@ def _main(group: str, device: str, path: str, name: str) -> None:
         if name not in ("", "*", entry.name):
             continue
         with warp.ScopedDevice(device):
-            problem = _build(entry, device)
+            problem = _build(entry)
             if not problem:
                 finding = judge(entry, device)
             elif name:
-                finding = Finding(
-                    entry.name, group, entry.summary, warp.__version__, device, "build", message=problem
-                )
+                finding = Finding(entry.name, group, entry.summary, warp.__version__, device, "build", message=problem)
             else:
                 sys.exit(f"the group does not compile: {problem}")
         _append(Path(path), finding)

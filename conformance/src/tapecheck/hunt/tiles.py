@@ -80,7 +80,15 @@ def tile_product(x: X2, w: X2, y: X2):
     wp.tile_store(y, c)
 
 
-@trial("a product of matrices added up in a loop of run-time length", output=(4, 4), dim=1, fixed=(2,), tile=BLOCK, x=(4, 8), w=(8, 4))
+@trial(
+    "a product of matrices added up in a loop of run-time length",
+    output=(4, 4),
+    dim=1,
+    fixed=(2,),
+    tile=BLOCK,
+    x=(4, 8),
+    w=(8, 4),
+)
 def tile_product_loop(n: int, x: X2, w: X2, y: X2):
     c = wp.tile_zeros(shape=(4, 4), dtype=wp.float64)
     for k in range(n):

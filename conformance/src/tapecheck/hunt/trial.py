@@ -100,7 +100,7 @@ def trial(summary: str, output: tuple[int, ...] = (4,), **options: Any) -> Calla
         options: `fixed`, `dim`, `dtypes`, `scratch`, `prepare`, `tile` as in `Trial`; everything else is a
             differentiable array: its shape, or how it is drawn.
     """
-    known = {key: options.pop(key) for key in (*Idiom.__dataclass_fields__, *Trial.__dataclass_fields__) if key in options}
+    known = {key: options.pop(key) for key in Trial.__dataclass_fields__ if key in options}
 
     def declare(function: Callable[..., Any]) -> Any:
         kernel = warp.kernel(function, module="unique") if ALONE[0] else warp.kernel(function)
