@@ -1,4 +1,4 @@
-"""The command line: `tapecheck run`, `matrix`, `upgrade`, `explain`, `list`, `faults`."""
+"""The command line: `tapecheck run`, `matrix`, `upgrade`, `explain`, `list`, `faults`, `hunt`, `hunt-report`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from tapecheck import __version__, cells, contracts, report
 from tapecheck import expectations as known
 from tapecheck.contract import FAMILIES, REGISTRY, catalogue, contract, did_you_mean
 from tapecheck.expectations import fixing
+from tapecheck.hunt import report as hunt_report
+from tapecheck.hunt import running as hunting
+from tapecheck.hunt.trial import GROUPS
 from tapecheck.matrix import complete, merge, plan, results_in
 from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
@@ -41,7 +44,7 @@ Devices = Annotated[
 Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
 Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
-RESULTS, STORE = Path("build/conformance"), Path("build/warp")
+RESULTS, STORE, HUNT = Path("build/conformance"), Path("build/warp"), Path("build/hunt")
 
 
 @contextmanager
@@ -185,6 +188,40 @@ def faults(
     with _clear_errors():
         status = cells.faults(overlay(warp or releases()[-1], store), only=_known_names(only or []), workers=workers)
     raise typer.Exit(status)
+
+
+@app.command()
+def hunt(
+    warp: WarpOption = None,
+    only: Annotated[list[str] | None, typer.Argument(help="Groups of kernels; left out, all.")] = None,
+    device: Annotated[str, typer.Option(help="Warp device.")] = "cpu",
+    output: Folder = HUNT,
+    store: Store = STORE,
+) -> None:
+    """Try many small kernels on one Warp: the tape's gradients against differences."""
+    with _clear_errors():
+        for name in only or []:
+            if name not in GROUPS:
+                raise LookupError(f"unknown group {name!r}{did_you_mean(name, GROUPS)}")
+        path = hunting.hunt(overlay(warp, store), output / "partial" if only else output, device, only or GROUPS)
+    for finding in hunting.read(path):
+        if finding.outcome != "right":
+            console.print(f"{finding.outcome:12} {finding.group} {finding.name}", markup=False, highlight=False)
+    print(path.resolve())
+
+
+@app.command("hunt-report")
+def report_hunt(
+    output: Folder = HUNT,
+    page: Annotated[Path, typer.Option(help="The report.")] = Path("docs/hunt.md"),
+) -> None:
+    """Merge what the hunt found on all releases into one page."""
+    with _clear_errors():
+        amiss = hunt_report.write(output, page)
+    for line in amiss:
+        console.print(line, markup=False, highlight=False)
+    print(page.resolve())
+    raise typer.Exit(1 if amiss else 0)
 
 
 def _known_names(names: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Atomics, and arrays that one kernel both writes and reads."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: E741
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tapecheck.hunt.trial import signed, trial
 X = wp.array(dtype=wp.float64)
 X2 = wp.array2d(dtype=wp.float64)
 V = wp.array(dtype=wp.vec3d)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 
 
 def counter(subject: Any, inputs: dict[str, Any]) -> tuple[Any, ...]:
@@ -67,13 +67,6 @@ def atomic_slot(count: I, x: X, y: X):
 def atomic_vectors(x: V, y: V):
     i = wp.tid()
     wp.atomic_add(y, i % 2, wp.cross(x[i], wp.vec3d(x[i][0], wp.float64(1.0), x[i][0])))
-
-
-@trial("components of vectors in memory added to", output=(2,), dim=4, x=(4, 3))
-def atomic_components(x: V, y: V):
-    i = wp.tid()
-    for a in range(3):
-        y[i % 2][a] += x[i][a] * x[i][(a + 1) % 3]
 
 
 @trial("two-dimensional scatter with computed indices", output=(3, 3), dim=6, x=(6,))

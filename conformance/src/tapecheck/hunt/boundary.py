@@ -1,13 +1,13 @@
 """Loops of run-time length on either side of the known limit: what becomes of a value that a loop has made."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: E741, RUF046, UP018
 
 import warp as wp
 
-from tapecheck.hunt.trial import CSR, signed, trial
+from tapecheck.hunt.trial import CSR, trial
 
 X = wp.array(dtype=wp.float64)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 
 
 @wp.struct

@@ -1,6 +1,6 @@
 """Functions in functions: several results, several returns, changed arguments, generic types, closures."""
 
-# ruff: noqa: F841, SIM108, SIM114
+# ruff: noqa: B007, B008, E741, RET504
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tapecheck.hunt.trial import CSR, signed, trial
 
 X = wp.array(dtype=wp.float64)
 V = wp.array(dtype=wp.vec3d)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 
 
 @wp.struct

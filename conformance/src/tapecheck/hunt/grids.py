@@ -1,7 +1,5 @@
 """Fields on grids: differences, interpolation, advection, fluxes, particle-grid transfers."""
 
-# ruff: noqa: F841, SIM108
-
 import warp as wp
 
 from tapecheck.hunt.trial import signed, trial, uniform

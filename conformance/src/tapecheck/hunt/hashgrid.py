@@ -1,6 +1,6 @@
 """Neighbours from a hash grid, queried in single precision as it demands, summed in double."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: RUF046, UP018
 
 from typing import Any
 

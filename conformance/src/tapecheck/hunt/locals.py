@@ -1,6 +1,6 @@
 """Assignments to locals: scalars, structs, vectors, matrices, in straight code, branches and unrolled loops."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: B007, SIM108
 
 import warp as wp
 
@@ -280,16 +280,6 @@ def struct_field_in_place(x: V, y: X):
     body.mass += x[i][1] * x[i][2]
     body.mass *= x[i][0]
     y[i] = body.mass * body.mass
-
-
-@trial("components of a vector in a struct", x=(4, 3))
-def struct_vector_components(x: V, y: X):
-    i = wp.tid()
-    body = Body()
-    body.place[0] = x[i][1]
-    body.place[1] = x[i][2] * x[i][0]
-    body.place[2] += x[i][0]
-    y[i] = wp.dot(body.place, body.place)
 
 
 @trial("a copy of a struct, one field of the original changed", x=(4, 3))

@@ -1,6 +1,6 @@
 """Loops of run-time length in the forms that their authors believe to be safe."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: B007, E741, RUF046, UP018
 
 import numpy as np
 import warp as wp
@@ -10,7 +10,7 @@ from tapecheck.hunt.trial import CSR, signed, trial
 HEADS = np.array([0, 3, 5, 3], dtype=np.int32)
 CHAIN = np.array([3, 5, 4, 1, -1, 2], dtype=np.int32)
 X = wp.array(dtype=wp.float64)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 
 
 @trial("sum of squares of neighbours, stored", fixed=CSR, x=(6,))

@@ -1,6 +1,6 @@
 """Small matrices: products, inverses, determinants, decompositions, solvers by hand."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: B007
 
 import numpy as np
 import warp as wp

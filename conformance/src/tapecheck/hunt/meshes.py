@@ -1,7 +1,5 @@
 """Meshes: areas, normals, bending, finite elements, barycentric coordinates, closest points."""
 
-# ruff: noqa: F841, SIM108
-
 import numpy as np
 import warp as wp
 

@@ -1,6 +1,6 @@
 """Particles: densities, forces, contacts, springs, corrections, over a list of neighbours."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: B007, E741
 
 import numpy as np
 import warp as wp
@@ -10,7 +10,7 @@ from tapecheck.hunt.trial import CSR, signed, trial, uniform
 X = wp.array(dtype=wp.float64)
 V = wp.array(dtype=wp.vec3d)
 V2 = wp.array(dtype=wp.vec2d)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 SPREAD = signed(6, 3)
 
 

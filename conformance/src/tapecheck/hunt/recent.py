@@ -1,7 +1,5 @@
 """What some releases lack or cannot compile: each kernel is tried in a process of its own."""
 
-# ruff: noqa: F841, SIM108
-
 import warp as wp
 
 from tapecheck.hunt.trial import trial, uniform
@@ -105,3 +103,25 @@ def tile_cholesky_solved(w: X2, x: X, y: X):
     m = wp.tile_zeros(shape=(4, 4), dtype=wp.float64)
     wp.tile_matmul(a, wp.tile_transpose(a), m)
     wp.tile_store(y, wp.tile_cholesky_solve(wp.tile_cholesky(m), b))
+
+
+@wp.struct
+class Body:
+    place: wp.vec3d
+
+
+@trial("components of a vector in a struct", x=(4, 3))
+def struct_vector_components(x: V, y: X):
+    i = wp.tid()
+    body = Body()
+    body.place[0] = x[i][1]
+    body.place[1] = x[i][2] * x[i][0]
+    body.place[2] += x[i][0]
+    y[i] = wp.dot(body.place, body.place)
+
+
+@trial("components of vectors in memory added to", output=(2,), dim=4, x=(4, 3))
+def atomic_components(x: V, y: V):
+    i = wp.tid()
+    for a in range(3):
+        y[i % 2][a] += x[i][a] * x[i][(a + 1) % 3]

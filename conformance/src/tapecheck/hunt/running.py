@@ -1,4 +1,4 @@
-"""Runs the hunt on one Warp: a process a group, and a process of its own for each kernel that a group's end leaves over."""
+"""Runs the hunt on one Warp: a process a group, and one of its own for each kernel that a group leaves over."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Tiles: loads, stores, sums, products, loops over tiles."""
 
-# ruff: noqa: F841, SIM108
-
 import warp as wp
 
 from tapecheck.hunt.trial import trial

@@ -1,6 +1,6 @@
 """Views of arrays inside kernels, arrays of several dimensions, integer arithmetic for indices."""
 
-# ruff: noqa: F841, SIM108
+# ruff: noqa: E741, RUF046, UP018
 
 import numpy as np
 import warp as wp
@@ -11,7 +11,7 @@ X = wp.array(dtype=wp.float64)
 X2 = wp.array2d(dtype=wp.float64)
 X3 = wp.array3d(dtype=wp.float64)
 V = wp.array(dtype=wp.vec3d)
-I = wp.array(dtype=wp.int32)  # noqa: E741
+I = wp.array(dtype=wp.int32)
 
 
 @trial("a row of a matrix as a view, read", x=(4, 3))

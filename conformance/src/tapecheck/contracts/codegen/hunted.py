@@ -1,5 +1,8 @@
-"""Traps that the hunt found beside the known ones, each with the form that is right."""
+"""What the hunt found beside the known traps, each with the form that is right."""
 
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,9 +10,12 @@ import numpy as np
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.codegen import kernels_hunted as kernels
 from tapecheck.contracts.codegen import kernels_hunted_recent as recent
-from tapecheck.contracts.codegen.idiom import Idiom, adjoint, derivative
+from tapecheck.contracts.codegen.idiom import Idiom, adjoint, derivative, gradients
 from tapecheck.faults.codegen import hunted as faults
 from tapecheck.subjects.warp import WarpSubject
+
+check_hunted = partial(check, seconds=240.0)
+"""A check whose time limit allows for the kernels, which the first one to run compiles."""
 
 
 class TileIdiom(Idiom):
@@ -17,6 +23,14 @@ class TileIdiom(Idiom):
 
     def launch(self, wp: WarpSubject, fixed: list[Any], arrays: dict[str, Any], output: Any) -> None:
         wp.launch_tiled(self.kernel, dim=[1], inputs=[*fixed, *arrays.values()], outputs=[output], block_dim=32)
+
+
+class StructIdiom(Idiom):
+    """An idiom whose first argument is an array of structs, which the kernel writes and reads."""
+
+    def arrays(self, wp: WarpSubject, inputs: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any], Any]:
+        fixed, arrays, output = super().arrays(wp, inputs)
+        return [wp.zeros(1, dtype=kernels.Particle, requires_grad=True), *fixed], arrays, output
 
 
 class Trap(NamedTuple):
@@ -37,8 +51,8 @@ class Trap(NamedTuple):
     x: list[float]
     wrong: list[float]
     true: list[float]
-    others: dict[str, list[float]] = {}
-    options: dict[str, Any] = {}
+    others: Mapping[str, list[float]] = MappingProxyType({})
+    options: Mapping[str, Any] = MappingProxyType({})
     kinds: tuple[type[Idiom], type[Idiom]] = (Idiom, Idiom)
 
 
@@ -58,7 +72,7 @@ def both_forms(wp: WarpSubject, trap: Trap) -> Evidence:
     )
 
 
-@check("codegen.continue-after-add", faults=[faults.continues_like_an_if], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.continue-after-add", faults=[faults.continues_like_an_if], near_misses=[faults.seeds_are_copied])
 def continue_after_add(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
@@ -101,7 +115,7 @@ LOOP_CARRIED_INTEGER = {
 }
 
 
-@check(
+@check_hunted(
     "codegen.loop-carried-integer",
     faults=[faults.restores_integers],
     near_misses=[faults.seeds_are_copied],
@@ -111,7 +125,7 @@ def loop_carried_integer(wp: WarpSubject, trap: Trap) -> Evidence:
     return both_forms(wp, trap)
 
 
-@check("codegen.index-found-in-loop", faults=[faults.keeps_the_index], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.index-found-in-loop", faults=[faults.keeps_the_index], near_misses=[faults.seeds_are_copied])
 def index_found_in_loop(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
@@ -126,7 +140,9 @@ def index_found_in_loop(wp: WarpSubject) -> Evidence:
     )
 
 
-@check("codegen.loop-carried-condition", faults=[faults.restores_conditions], near_misses=[faults.seeds_are_copied])
+@check_hunted(
+    "codegen.loop-carried-condition", faults=[faults.restores_conditions], near_misses=[faults.seeds_are_copied]
+)
 def loop_carried_condition(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
@@ -141,14 +157,16 @@ def loop_carried_condition(wp: WarpSubject) -> Evidence:
     )
 
 
-@check("codegen.struct-components", faults=[faults.stores_struct_components], near_misses=[faults.seeds_are_copied])
+@check_hunted(
+    "codegen.struct-components", faults=[faults.stores_struct_components], near_misses=[faults.seeds_are_copied]
+)
 def struct_components(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp, Trap(kernels.struct_components, kernels.struct_constructed, [2.0, 3.0], wrong=[0.0, 0.0], true=[36.0, 30.0])
     )
 
 
-@check("codegen.tuple-index", faults=[faults.indexes_tuples], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.tuple-index", faults=[faults.indexes_tuples], near_misses=[faults.seeds_are_copied])
 def tuple_index(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp, Trap(kernels.tuple_by_index, kernels.tuple_unpacked, [2.0, 3.0], wrong=[0.0, 0.0], true=[9.0, 12.0])
@@ -166,7 +184,7 @@ REMAINDER = {
 }
 
 
-@check(
+@check_hunted(
     "codegen.remainder",
     faults=[faults.differentiates_remainders],
     near_misses=[faults.seeds_are_copied],
@@ -191,7 +209,7 @@ ATOMIC_RESULT = {
 }
 
 
-@check(
+@check_hunted(
     "codegen.atomic-result",
     faults=[faults.differentiates_atomic_results],
     near_misses=[faults.seeds_are_copied],
@@ -201,7 +219,7 @@ def atomic_result(wp: WarpSubject, trap: Trap) -> Evidence:
     return both_forms(wp, trap)
 
 
-@check("codegen.array-rewritten", faults=[faults.keeps_the_element_read], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.array-rewritten", faults=[faults.keeps_the_element_read], near_misses=[faults.seeds_are_copied])
 def array_rewritten(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
@@ -235,7 +253,7 @@ COMPONENT_OVERWRITE = {
 }
 
 
-@check(
+@check_hunted(
     "codegen.component-overwrite",
     faults=[faults.keeps_the_component_read],
     near_misses=[faults.seeds_are_copied],
@@ -265,7 +283,7 @@ TILE_REDUCTION = {
 }
 
 
-@check(
+@check_hunted(
     "codegen.tile-reduction",
     faults=[faults.differentiates_reductions],
     near_misses=[faults.seeds_are_copied],
@@ -275,7 +293,7 @@ def tile_reduction(wp: WarpSubject, trap: Trap) -> Evidence:
     return both_forms(wp, trap)
 
 
-@check("codegen.tile-loop", faults=[faults.loads_the_tile_at_once], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.tile-loop", faults=[faults.loads_the_tile_at_once], near_misses=[faults.seeds_are_copied])
 def tile_loop(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
@@ -291,6 +309,48 @@ def tile_loop(wp: WarpSubject) -> Evidence:
     )
 
 
-@check("codegen.local-array", faults=[faults.keeps_a_vector], near_misses=[faults.seeds_are_copied])
+@check_hunted("codegen.local-array", faults=[faults.keeps_a_vector], near_misses=[faults.seeds_are_copied])
 def local_array(wp: WarpSubject) -> Evidence:
     return both_forms(wp, Trap(recent.local_array, recent.local_vector, [2.0, 3.0], wrong=[0.0, 0.0], true=[9.0, 12.0]))
+
+
+FILLED = {
+    "in-kernel": Idiom(kernels.struct_by_fields, {"x": [2.0, 3.0]}),
+    "in-func": Idiom(kernels.struct_filled_in_func, {"x": [2.0, 3.0]}),
+    "in-loop": Idiom(kernels.struct_filled_in_loop, {"x": [2.0, 3.0]}, fixed=(2,)),
+}
+
+
+@check_hunted(
+    "codegen.struct-by-fields",
+    faults=[faults.loses_a_field],
+    near_misses=[faults.constructs_structs, faults.seeds_are_copied],
+    cases=FILLED,
+)
+def struct_by_fields(wp: WarpSubject, idiom: Idiom) -> Evidence:
+    return gradients(wp, idiom)
+
+
+STORED = {
+    "whole": StructIdiom(kernels.structs_in_memory, {"x": [2.0, 3.0]}),
+    "by-fields": StructIdiom(kernels.fields_in_memory, {"x": [2.0, 3.0]}),
+}
+
+
+@check_hunted(
+    "codegen.array-of-structs",
+    faults=[faults.loses_a_field_in_memory],
+    near_misses=[faults.goes_around_memory, faults.seeds_are_copied],
+    cases=STORED,
+)
+def array_of_structs(wp: WarpSubject, idiom: Idiom) -> Evidence:
+    return gradients(wp, idiom)
+
+
+@check_hunted(
+    "codegen.unrolled-continue",
+    faults=[faults.leaves_the_unrolled_loop],
+    near_misses=[faults.continues_unrolled_like_an_if, faults.seeds_are_copied],
+)
+def unrolled_continue(wp: WarpSubject) -> Evidence:
+    return gradients(wp, Idiom(kernels.unrolled_continue, {"x": [2.0, 3.0, 5.0]}))

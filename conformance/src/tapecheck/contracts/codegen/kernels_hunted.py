@@ -1,6 +1,6 @@
 """Kernels of the traps that the hunt found, each followed by its safe form: the same arguments, the same values."""
 
-# ruff: noqa: SIM108
+# ruff: noqa: RUF046, UP018
 
 import warp as wp
 
@@ -312,3 +312,99 @@ def argument_kept(x: Doubles, y: Doubles):
     s = v[0] * v[0]
     w = with_first_replaced(v)
     y[0] = s + w[0]
+
+
+@wp.struct
+class Particle:
+    mass: wp.float64
+    place: wp.vec2d
+
+
+Particles = wp.array(dtype=Particle)
+
+
+@wp.kernel
+def struct_by_fields(x: Doubles, y: Doubles):
+    p = Particle()
+    p.mass = x[0] * x[1]
+    p.place = wp.vec2d(x[1], x[0])
+    y[0] = p.mass * wp.dot(p.place, p.place)
+
+
+@wp.func
+def filled(a: wp.float64, b: wp.float64):
+    p = Particle()
+    p.mass = a * b
+    p.place = wp.vec2d(b, a)
+    return p
+
+
+@wp.kernel
+def struct_filled_in_func(x: Doubles, y: Doubles):
+    p = filled(x[0], x[1])
+    y[0] = p.mass * wp.dot(p.place, p.place)
+
+
+@wp.kernel
+def struct_filled_in_loop(n: int, x: Doubles, y: Doubles):
+    s = wp.float64(0.0)
+    for _ in range(n):
+        p = Particle()
+        p.mass = x[0] * x[1]
+        p.place = wp.vec2d(x[1], x[0])
+        s += p.mass * wp.dot(p.place, p.place)
+    y[0] = s
+
+
+@wp.kernel
+def struct_constructed_in_loop(n: int, x: Doubles, y: Doubles):
+    s = wp.float64(0.0)
+    for _ in range(n):
+        p = Particle(x[0] * x[1], wp.vec2d(x[1], x[0]))
+        s += p.mass * wp.dot(p.place, p.place)
+    y[0] = s
+
+
+@wp.kernel
+def struct_by_constructor(x: Doubles, y: Doubles):
+    p = Particle(x[0] * x[1], wp.vec2d(x[1], x[0]))
+    y[0] = p.mass * wp.dot(p.place, p.place)
+
+
+@wp.kernel
+def structs_in_memory(t: Particles, x: Doubles, y: Doubles):
+    t[0] = Particle(x[0] * x[1], wp.vec2d(x[1], x[0]))
+    p = t[0]
+    y[0] = p.mass * wp.dot(p.place, p.place)
+
+
+@wp.kernel
+def fields_in_memory(t: Particles, x: Doubles, y: Doubles):
+    t[0].mass = x[0] * x[1]
+    t[0].place = wp.vec2d(x[1], x[0])
+    y[0] = t[0].mass * wp.dot(t[0].place, t[0].place)
+
+
+@wp.kernel
+def structs_not_in_memory(t: Particles, x: Doubles, y: Doubles):
+    p = Particle(x[0] * x[1], wp.vec2d(x[1], x[0]))
+    y[0] = p.mass * wp.dot(p.place, p.place)
+
+
+@wp.kernel
+def unrolled_continue(x: Doubles, y: Doubles):
+    s = x[0]
+    for k in range(3):
+        if k == 1:
+            continue
+        s = s * x[k] + x[0]
+    y[0] = s
+
+
+@wp.kernel
+def unrolled_if(x: Doubles, y: Doubles):
+    s = x[0]
+    for k in range(3):
+        if k != 1:
+            s = s * x[k] + x[0]
+    y[0] = s

@@ -1,17 +1,18 @@
-"""Faults and near misses of the checks of the hunted traps: each fault mends one trap, so that it is no longer there."""
+"""Faults and near misses of the hunted checks; the fault of a hazard mends it, so that the trap is no longer there."""
 
 from typing import Any
 
+from tapecheck.contracts.codegen import faulty_hunted as faulty
 from tapecheck.contracts.codegen import kernels_hunted as kernels
 from tapecheck.contracts.codegen import kernels_hunted_recent as recent
 from tapecheck.faults.planting import with_adjoint_of, with_tape
 from tapecheck.subjects.warp import WarpSubject
 
 
-def mended(subject: WarpSubject, safe: dict[Any, Any]) -> WarpSubject:
-    """The subject whose backward runs the adjoint of the safe form in the place of the trap's."""
-    for trap, form in safe.items():
-        subject = with_adjoint_of(subject, trap, form)
+def with_forms(subject: WarpSubject, forms: dict[Any, Any]) -> WarpSubject:
+    """The subject whose backward runs the adjoints of other forms in the place of some kernels'."""
+    for kernel, form in forms.items():
+        subject = with_adjoint_of(subject, kernel, form)
     return subject
 
 
@@ -27,12 +28,12 @@ def seeds_are_copied(subject: WarpSubject) -> WarpSubject:
 
 def continues_like_an_if(subject: WarpSubject) -> WarpSubject:
     """Backward of an iteration that `continue` leaves is that of an `if` around the rest."""
-    return mended(subject, {kernels.added_before_continue: kernels.added_before_if})
+    return with_forms(subject, {kernels.added_before_continue: kernels.added_before_if})
 
 
 def restores_integers(subject: WarpSubject) -> WarpSubject:
     """Backward has the integer that each iteration had, as if a function computed it."""
-    return mended(
+    return with_forms(
         subject,
         {
             kernels.weighted_by_count: kernels.weighted_by_variable,
@@ -44,27 +45,27 @@ def restores_integers(subject: WarpSubject) -> WarpSubject:
 
 def keeps_the_index(subject: WarpSubject) -> WarpSubject:
     """Backward replays the loop that finds the index, as if it were in a function."""
-    return mended(subject, {kernels.least_found_in_loop: kernels.least_found_in_func})
+    return with_forms(subject, {kernels.least_found_in_loop: kernels.least_found_in_func})
 
 
 def restores_conditions(subject: WarpSubject) -> WarpSubject:
     """Backward has the sum that each iteration tested, as if a function computed it."""
-    return mended(subject, {kernels.added_below_limit: kernels.added_below_limit_by_func})
+    return with_forms(subject, {kernels.added_below_limit: kernels.added_below_limit_by_func})
 
 
 def stores_struct_components(subject: WarpSubject) -> WarpSubject:
     """The adjoint of a store into a component of a struct's vector is that of its constructor."""
-    return mended(subject, {kernels.struct_components: kernels.struct_constructed})
+    return with_forms(subject, {kernels.struct_components: kernels.struct_constructed})
 
 
 def indexes_tuples(subject: WarpSubject) -> WarpSubject:
     """The adjoint of an element of a tuple is that of the same tuple unpacked."""
-    return mended(subject, {kernels.tuple_by_index: kernels.tuple_unpacked})
+    return with_forms(subject, {kernels.tuple_by_index: kernels.tuple_unpacked})
 
 
 def differentiates_remainders(subject: WarpSubject) -> WarpSubject:
     """`mod`, `%` and `frac` are differentiated as their formulas."""
-    return mended(
+    return with_forms(
         subject,
         {
             kernels.remainder_function: kernels.remainder_by_hand,
@@ -76,17 +77,19 @@ def differentiates_remainders(subject: WarpSubject) -> WarpSubject:
 
 def differentiates_atomic_results(subject: WarpSubject) -> WarpSubject:
     """Backward knows what `atomic_add` returned."""
-    return mended(subject, {kernels.value_of_atomic: kernels.value_read, kernels.slot_of_atomic: kernels.slot_known})
+    return with_forms(
+        subject, {kernels.value_of_atomic: kernels.value_read, kernels.slot_of_atomic: kernels.slot_known}
+    )
 
 
 def keeps_the_element_read(subject: WarpSubject) -> WarpSubject:
     """Backward has the element as it was read, as if a local held it."""
-    return mended(subject, {kernels.element_rewritten: kernels.element_in_local})
+    return with_forms(subject, {kernels.element_rewritten: kernels.element_in_local})
 
 
 def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
     """Backward has the vector and the matrix as they were before the overwrite."""
-    return mended(
+    return with_forms(
         subject,
         {
             kernels.component_assigned_after_use: kernels.vector_made_after_use,
@@ -98,16 +101,59 @@ def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
 
 def differentiates_reductions(subject: WarpSubject) -> WarpSubject:
     """Reductions of a tile are differentiated like the same loop over the array."""
-    return mended(
+    return with_forms(
         subject, {recent.least_of_tile: recent.least_unrolled, recent.product_of_tile: recent.product_unrolled}
     )
 
 
 def loads_the_tile_at_once(subject: WarpSubject) -> WarpSubject:
     """Backward has the whole sum, as if one tile held all."""
-    return mended(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
+    return with_forms(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
 
 
 def keeps_a_vector(subject: WarpSubject) -> WarpSubject:
     """A local array is differentiated like a vector."""
-    return mended(subject, {recent.local_array: recent.local_vector})
+    return with_forms(subject, {recent.local_array: recent.local_vector})
+
+
+def loses_a_field(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of a struct filled field by field leaves the field of vectors out."""
+    forms = {
+        kernels.struct_by_fields: faulty.place_lost,
+        kernels.struct_filled_in_func: faulty.place_lost,
+        kernels.struct_filled_in_loop: faulty.place_lost_in_loop,
+    }
+    return with_forms(subject, forms)
+
+
+def constructs_structs(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates the struct's constructor in the place of stores into its fields."""
+    forms = {
+        kernels.struct_by_fields: kernels.struct_by_constructor,
+        kernels.struct_filled_in_func: kernels.struct_by_constructor,
+        kernels.struct_filled_in_loop: kernels.struct_constructed_in_loop,
+    }
+    return with_forms(subject, forms)
+
+
+def loses_a_field_in_memory(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of a struct in an array leaves the field of vectors out."""
+    return with_forms(subject, dict.fromkeys(MEMORY, faulty.place_lost_in_memory))
+
+
+def goes_around_memory(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates a local struct in the place of that in the array."""
+    return with_forms(subject, dict.fromkeys(MEMORY, kernels.structs_not_in_memory))
+
+
+MEMORY = (kernels.structs_in_memory, kernels.fields_in_memory)
+
+
+def leaves_the_unrolled_loop(subject: WarpSubject) -> WarpSubject:
+    """Backward takes `continue` in an unrolled loop for `break`."""
+    return with_forms(subject, {kernels.unrolled_continue: faulty.unrolled_break})
+
+
+def continues_unrolled_like_an_if(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates an `if` in the place of `continue` in an unrolled loop."""
+    return with_forms(subject, {kernels.unrolled_continue: kernels.unrolled_if})
