@@ -97,6 +97,20 @@ def faults(session: nox.Session) -> None:
 
 
 @session
+@nox.parametrize("warp", NAMED or ALL)
+def hunt(session: nox.Session, warp: str) -> None:
+    """Try many small kernels on one release of all; `docs/hunt.md` follows."""
+    session.notify("hunt_report", [])
+    python(session, "tapecheck.cli", "hunt", "--warp", warp)
+
+
+@session
+def hunt_report(session: nox.Session) -> None:
+    """Merge what the hunt found in build/hunt into docs/hunt.md."""
+    python(session, "tapecheck.cli", "hunt-report", *session.posargs)
+
+
+@session
 def tests(session: nox.Session) -> None:
     """Test both packages, and run the reproducers."""
     python(session, "pytest", *session.posargs)

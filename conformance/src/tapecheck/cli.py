@@ -1,4 +1,4 @@
-"""The command line: `tapecheck run`, `matrix`, `upgrade`, `bench`, `bisect`, `explain`, `list`, `faults`."""
+"""The command line: `tapecheck run`, `matrix`, `upgrade`, `bench`, `bisect`, `explain`, `faults`, `hunt` and more."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from tapecheck import __version__, bisection, cells, contracts, report, speed
 from tapecheck import expectations as known
 from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, contract, did_you_mean
 from tapecheck.expectations import fixing
+from tapecheck.hunt import report as hunt_report
+from tapecheck.hunt import running as hunting
+from tapecheck.hunt.trial import GROUPS
 from tapecheck.matrix import complete, merge, plan, results_in
 from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
@@ -47,7 +50,7 @@ Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, '
 SpeedFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the comparisons.")]
 OneDevice = Annotated[str, typer.Option("--device", help="Warp device.")]
 RESULTS, STORE, SPEEDS = Path("build/conformance"), Path("build/warp"), Path("build/bench")
-BISECTIONS = Path("build/bisect")
+BISECTIONS, HUNT = Path("build/bisect"), Path("build/hunt")
 
 
 @contextmanager
@@ -272,6 +275,40 @@ def faults(
 def _timed(base: Overlay, candidate: Overlay, device: str) -> speed.Speed:
     with console.status(f"timing Warp {candidate.version} against {base.version} on {device}"):
         return speed.compare(base, candidate, device)
+
+
+@app.command()
+def hunt(
+    warp: WarpOption = None,
+    only: Annotated[list[str] | None, typer.Argument(help="Groups of kernels; left out, all.")] = None,
+    device: Annotated[str, typer.Option(help="Warp device.")] = "cpu",
+    output: Folder = HUNT,
+    store: Store = STORE,
+) -> None:
+    """Try many small kernels on one Warp: the tape's gradients against differences."""
+    with _clear_errors():
+        for name in only or []:
+            if name not in GROUPS:
+                raise LookupError(f"unknown group {name!r}{did_you_mean(name, GROUPS)}")
+        path = hunting.hunt(overlay(warp, store), output / "partial" if only else output, device, only or GROUPS)
+    for finding in hunting.read(path):
+        if finding.outcome != "right":
+            console.print(f"{finding.outcome:12} {finding.group} {finding.name}", markup=False, highlight=False)
+    print(path.resolve())
+
+
+@app.command("hunt-report")
+def report_hunt(
+    output: Folder = HUNT,
+    page: Annotated[Path, typer.Option(help="The report.")] = Path("docs/hunt.md"),
+) -> None:
+    """Merge what the hunt found on all releases into one page."""
+    with _clear_errors():
+        amiss = hunt_report.write(output, page)
+    for line in amiss:
+        console.print(line, markup=False, highlight=False)
+    print(page.resolve())
+    raise typer.Exit(1 if amiss else 0)
 
 
 def _known_names(names: Sequence[str]) -> list[str]:

@@ -1,0 +1,159 @@
+"""Faults and near misses of the hunted checks; the fault of a hazard mends it, so that the trap is no longer there."""
+
+from typing import Any
+
+from tapecheck.contracts.codegen import faulty_hunted as faulty
+from tapecheck.contracts.codegen import kernels_hunted as kernels
+from tapecheck.contracts.codegen import kernels_hunted_recent as recent
+from tapecheck.faults.planting import with_adjoint_of, with_tape
+from tapecheck.subjects.warp import WarpSubject
+
+
+def with_forms(subject: WarpSubject, forms: dict[Any, Any]) -> WarpSubject:
+    """The subject whose backward runs the adjoints of other forms in the place of some kernels'."""
+    for kernel, form in forms.items():
+        subject = with_adjoint_of(subject, kernel, form)
+    return subject
+
+
+def seeds_are_copied(subject: WarpSubject) -> WarpSubject:
+    """Backward works with copies of the incoming gradients."""
+
+    def backward(base: Any, self: Any, *args: Any, grads: dict[Any, Any], **options: Any) -> None:
+        copies = {array: subject.clone(seed) for array, seed in grads.items()}
+        base.backward(self, *args, grads=copies, **options)
+
+    return with_tape(subject, backward=backward)
+
+
+def continues_like_an_if(subject: WarpSubject) -> WarpSubject:
+    """Backward of an iteration that `continue` leaves is that of an `if` around the rest."""
+    return with_forms(subject, {kernels.added_before_continue: kernels.added_before_if})
+
+
+def restores_integers(subject: WarpSubject) -> WarpSubject:
+    """Backward has the integer that each iteration had, as if a function computed it."""
+    return with_forms(
+        subject,
+        {
+            kernels.weighted_by_count: kernels.weighted_by_variable,
+            kernels.stored_by_count: kernels.stored_by_func,
+            kernels.linked_list: kernels.linked_list_by_func,
+        },
+    )
+
+
+def keeps_the_index(subject: WarpSubject) -> WarpSubject:
+    """Backward replays the loop that finds the index, as if it were in a function."""
+    return with_forms(subject, {kernels.least_found_in_loop: kernels.least_found_in_func})
+
+
+def restores_conditions(subject: WarpSubject) -> WarpSubject:
+    """Backward has the sum that each iteration tested, as if a function computed it."""
+    return with_forms(subject, {kernels.added_below_limit: kernels.added_below_limit_by_func})
+
+
+def stores_struct_components(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of a store into a component of a struct's vector is that of its constructor."""
+    return with_forms(subject, {kernels.struct_components: kernels.struct_constructed})
+
+
+def indexes_tuples(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of an element of a tuple is that of the same tuple unpacked."""
+    return with_forms(subject, {kernels.tuple_by_index: kernels.tuple_unpacked})
+
+
+def differentiates_remainders(subject: WarpSubject) -> WarpSubject:
+    """`mod`, `%` and `frac` are differentiated as their formulas."""
+    return with_forms(
+        subject,
+        {
+            kernels.remainder_function: kernels.remainder_by_hand,
+            kernels.remainder_operator: kernels.remainder_by_hand,
+            kernels.fraction: kernels.fraction_by_hand,
+        },
+    )
+
+
+def differentiates_atomic_results(subject: WarpSubject) -> WarpSubject:
+    """Backward knows what `atomic_add` returned."""
+    return with_forms(
+        subject, {kernels.value_of_atomic: kernels.value_read, kernels.slot_of_atomic: kernels.slot_known}
+    )
+
+
+def keeps_the_element_read(subject: WarpSubject) -> WarpSubject:
+    """Backward has the element as it was read, as if a local held it."""
+    return with_forms(subject, {kernels.element_rewritten: kernels.element_in_local})
+
+
+def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
+    """Backward has the vector and the matrix as they were before the overwrite."""
+    return with_forms(
+        subject,
+        {
+            kernels.component_assigned_after_use: kernels.vector_made_after_use,
+            kernels.rows_swapped: kernels.matrix_made_of_rows,
+            kernels.argument_changed: kernels.argument_kept,
+        },
+    )
+
+
+def differentiates_reductions(subject: WarpSubject) -> WarpSubject:
+    """Reductions of a tile are differentiated like the same loop over the array."""
+    return with_forms(
+        subject, {recent.least_of_tile: recent.least_unrolled, recent.product_of_tile: recent.product_unrolled}
+    )
+
+
+def loads_the_tile_at_once(subject: WarpSubject) -> WarpSubject:
+    """Backward has the whole sum, as if one tile held all."""
+    return with_forms(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
+
+
+def keeps_a_vector(subject: WarpSubject) -> WarpSubject:
+    """A local array is differentiated like a vector."""
+    return with_forms(subject, {recent.local_array: recent.local_vector})
+
+
+def loses_a_field(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of a struct filled field by field leaves the field of vectors out."""
+    forms = {
+        kernels.struct_by_fields: faulty.place_lost,
+        kernels.struct_filled_in_func: faulty.place_lost,
+        kernels.struct_filled_in_loop: faulty.place_lost_in_loop,
+    }
+    return with_forms(subject, forms)
+
+
+def constructs_structs(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates the struct's constructor in the place of stores into its fields."""
+    forms = {
+        kernels.struct_by_fields: kernels.struct_by_constructor,
+        kernels.struct_filled_in_func: kernels.struct_by_constructor,
+        kernels.struct_filled_in_loop: kernels.struct_constructed_in_loop,
+    }
+    return with_forms(subject, forms)
+
+
+def loses_a_field_in_memory(subject: WarpSubject) -> WarpSubject:
+    """The adjoint of a struct in an array leaves the field of vectors out."""
+    return with_forms(subject, dict.fromkeys(MEMORY, faulty.place_lost_in_memory))
+
+
+def goes_around_memory(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates a local struct in the place of that in the array."""
+    return with_forms(subject, dict.fromkeys(MEMORY, kernels.structs_not_in_memory))
+
+
+MEMORY = (kernels.structs_in_memory, kernels.fields_in_memory)
+
+
+def leaves_the_unrolled_loop(subject: WarpSubject) -> WarpSubject:
+    """Backward takes `continue` in an unrolled loop for `break`."""
+    return with_forms(subject, {kernels.unrolled_continue: faulty.unrolled_break})
+
+
+def continues_unrolled_like_an_if(subject: WarpSubject) -> WarpSubject:
+    """Backward differentiates an `if` in the place of `continue` in an unrolled loop."""
+    return with_forms(subject, {kernels.unrolled_continue: kernels.unrolled_if})
