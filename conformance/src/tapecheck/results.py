@@ -108,19 +108,22 @@ class BadResult(Exception):
 @cache
 def catalogue_version() -> str:
     """A digest of the catalogue: two runs can be compared only where it is the same."""
-    return _digest("catalogue")
+    return _digest("catalogue/*.toml")
 
 
 @cache
 def suite_version() -> str:
-    """Version and digest of the checks and of the code that judges: results of another one are not fresh."""
-    return f"{__version__}+{_digest('')}"
+    """Version and digest of the checks and of what judges them: results of another one are not fresh."""
+    return f"{__version__}+{_digest('catalogue/*.toml', 'contracts/**/*.py', 'subjects/*.py', *JUDGES)}"
 
 
-def _digest(folder: str) -> str:
-    root = Path(str(files("tapecheck"))) / folder
-    kept = (path for pattern in ("*.py", "*.toml") for path in root.rglob(pattern) if path.name != "warp.toml")
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(kept))).hexdigest()[:12]
+JUDGES = ("contract.py", "judge.py", "running.py", "capture.py", "releases.toml")
+
+
+def _digest(*patterns: str) -> str:
+    root = Path(str(files("tapecheck")))
+    kept = sorted({path for pattern in patterns for path in root.glob(pattern)})
+    return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
 
 
 def installed_version(distribution: str) -> str | None:

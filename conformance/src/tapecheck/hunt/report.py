@@ -10,10 +10,10 @@ import msgspec
 from packaging.version import Version
 
 from tapecheck.contract import catalogue
-from tapecheck.hunt.running import Finding, Outcome, read
+from tapecheck.hunt.running import Finding, read
 from tapecheck.hunt.trial import SEED
 
-COLUMNS: dict[Outcome, str] = {
+COLUMNS: dict[str, str] = {
     "right": "right",
     "wrong": "wrong",
     "build": "does not compile",

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -81,7 +81,10 @@ def _append(path: Path, finding: Finding) -> None:
         stream.write(msgspec.json.encode(finding) + b"\n")
 
 
-def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = "") -> tuple[Outcome, dict, dict, str]:
+Ending: TypeAlias = tuple[Outcome, dict[str, Any], dict[str, Any], str]
+
+
+def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = "") -> Ending:
     command = [sys.executable, "-m", "tapecheck.hunt.running", group, device, str(path.resolve()), name]
     try:
         limit = 120 if name and name != "*" else 1500

@@ -5,15 +5,8 @@ from typing import Any
 from tapecheck.contracts.codegen import faulty_hunted as faulty
 from tapecheck.contracts.codegen import kernels_hunted as kernels
 from tapecheck.contracts.codegen import kernels_hunted_recent as recent
-from tapecheck.faults.planting import with_adjoint_of, with_tape
+from tapecheck.faults.planting import with_adjoints, with_tape
 from tapecheck.subjects.warp import WarpSubject
-
-
-def with_forms(subject: WarpSubject, forms: dict[Any, Any]) -> WarpSubject:
-    """The subject whose backward runs the adjoints of other forms in the place of some kernels'."""
-    for kernel, form in forms.items():
-        subject = with_adjoint_of(subject, kernel, form)
-    return subject
 
 
 def seeds_are_copied(subject: WarpSubject) -> WarpSubject:
@@ -28,12 +21,12 @@ def seeds_are_copied(subject: WarpSubject) -> WarpSubject:
 
 def continues_like_an_if(subject: WarpSubject) -> WarpSubject:
     """Backward of an iteration that `continue` leaves is that of an `if` around the rest."""
-    return with_forms(subject, {kernels.added_before_continue: kernels.added_before_if})
+    return with_adjoints(subject, {kernels.added_before_continue: kernels.added_before_if})
 
 
 def restores_integers(subject: WarpSubject) -> WarpSubject:
     """Backward has the integer that each iteration had, as if a function computed it."""
-    return with_forms(
+    return with_adjoints(
         subject,
         {
             kernels.weighted_by_count: kernels.weighted_by_variable,
@@ -45,27 +38,27 @@ def restores_integers(subject: WarpSubject) -> WarpSubject:
 
 def keeps_the_index(subject: WarpSubject) -> WarpSubject:
     """Backward replays the loop that finds the index, as if it were in a function."""
-    return with_forms(subject, {kernels.least_found_in_loop: kernels.least_found_in_func})
+    return with_adjoints(subject, {kernels.least_found_in_loop: kernels.least_found_in_func})
 
 
 def restores_conditions(subject: WarpSubject) -> WarpSubject:
     """Backward has the sum that each iteration tested, as if a function computed it."""
-    return with_forms(subject, {kernels.added_below_limit: kernels.added_below_limit_by_func})
+    return with_adjoints(subject, {kernels.added_below_limit: kernels.added_below_limit_by_func})
 
 
 def stores_struct_components(subject: WarpSubject) -> WarpSubject:
     """The adjoint of a store into a component of a struct's vector is that of its constructor."""
-    return with_forms(subject, {kernels.struct_components: kernels.struct_constructed})
+    return with_adjoints(subject, {kernels.struct_components: kernels.struct_constructed})
 
 
 def indexes_tuples(subject: WarpSubject) -> WarpSubject:
     """The adjoint of an element of a tuple is that of the same tuple unpacked."""
-    return with_forms(subject, {kernels.tuple_by_index: kernels.tuple_unpacked})
+    return with_adjoints(subject, {kernels.tuple_by_index: kernels.tuple_unpacked})
 
 
 def differentiates_remainders(subject: WarpSubject) -> WarpSubject:
     """`mod`, `%` and `frac` are differentiated as their formulas."""
-    return with_forms(
+    return with_adjoints(
         subject,
         {
             kernels.remainder_function: kernels.remainder_by_hand,
@@ -77,19 +70,19 @@ def differentiates_remainders(subject: WarpSubject) -> WarpSubject:
 
 def differentiates_atomic_results(subject: WarpSubject) -> WarpSubject:
     """Backward knows what `atomic_add` returned."""
-    return with_forms(
+    return with_adjoints(
         subject, {kernels.value_of_atomic: kernels.value_read, kernels.slot_of_atomic: kernels.slot_known}
     )
 
 
 def keeps_the_element_read(subject: WarpSubject) -> WarpSubject:
     """Backward has the element as it was read, as if a local held it."""
-    return with_forms(subject, {kernels.element_rewritten: kernels.element_in_local})
+    return with_adjoints(subject, {kernels.element_rewritten: kernels.element_in_local})
 
 
 def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
     """Backward has the vector and the matrix as they were before the overwrite."""
-    return with_forms(
+    return with_adjoints(
         subject,
         {
             kernels.component_assigned_after_use: kernels.vector_made_after_use,
@@ -101,19 +94,19 @@ def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
 
 def differentiates_reductions(subject: WarpSubject) -> WarpSubject:
     """Reductions of a tile are differentiated like the same loop over the array."""
-    return with_forms(
+    return with_adjoints(
         subject, {recent.least_of_tile: recent.least_unrolled, recent.product_of_tile: recent.product_unrolled}
     )
 
 
 def loads_the_tile_at_once(subject: WarpSubject) -> WarpSubject:
     """Backward has the whole sum, as if one tile held all."""
-    return with_forms(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
+    return with_adjoints(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
 
 
 def keeps_a_vector(subject: WarpSubject) -> WarpSubject:
     """A local array is differentiated like a vector."""
-    return with_forms(subject, {recent.local_array: recent.local_vector})
+    return with_adjoints(subject, {recent.local_array: recent.local_vector})
 
 
 def loses_a_field(subject: WarpSubject) -> WarpSubject:
@@ -123,7 +116,7 @@ def loses_a_field(subject: WarpSubject) -> WarpSubject:
         kernels.struct_filled_in_func: faulty.place_lost,
         kernels.struct_filled_in_loop: faulty.place_lost_in_loop,
     }
-    return with_forms(subject, forms)
+    return with_adjoints(subject, forms)
 
 
 def constructs_structs(subject: WarpSubject) -> WarpSubject:
@@ -133,17 +126,17 @@ def constructs_structs(subject: WarpSubject) -> WarpSubject:
         kernels.struct_filled_in_func: kernels.struct_by_constructor,
         kernels.struct_filled_in_loop: kernels.struct_constructed_in_loop,
     }
-    return with_forms(subject, forms)
+    return with_adjoints(subject, forms)
 
 
 def loses_a_field_in_memory(subject: WarpSubject) -> WarpSubject:
     """The adjoint of a struct in an array leaves the field of vectors out."""
-    return with_forms(subject, dict.fromkeys(MEMORY, faulty.place_lost_in_memory))
+    return with_adjoints(subject, dict.fromkeys(MEMORY, faulty.place_lost_in_memory))
 
 
 def goes_around_memory(subject: WarpSubject) -> WarpSubject:
     """Backward differentiates a local struct in the place of that in the array."""
-    return with_forms(subject, dict.fromkeys(MEMORY, kernels.structs_not_in_memory))
+    return with_adjoints(subject, dict.fromkeys(MEMORY, kernels.structs_not_in_memory))
 
 
 MEMORY = (kernels.structs_in_memory, kernels.fields_in_memory)
@@ -151,9 +144,9 @@ MEMORY = (kernels.structs_in_memory, kernels.fields_in_memory)
 
 def leaves_the_unrolled_loop(subject: WarpSubject) -> WarpSubject:
     """Backward takes `continue` in an unrolled loop for `break`."""
-    return with_forms(subject, {kernels.unrolled_continue: faulty.unrolled_break})
+    return with_adjoints(subject, {kernels.unrolled_continue: faulty.unrolled_break})
 
 
 def continues_unrolled_like_an_if(subject: WarpSubject) -> WarpSubject:
     """Backward differentiates an `if` in the place of `continue` in an unrolled loop."""
-    return with_forms(subject, {kernels.unrolled_continue: kernels.unrolled_if})
+    return with_adjoints(subject, {kernels.unrolled_continue: kernels.unrolled_if})
