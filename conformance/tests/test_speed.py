@@ -196,7 +196,7 @@ def test_speed_does_not_make_an_upgrade_unsafe(make_record, make_cell, compared)
     verdict = compare(make_cell(make_record(warp="1.12.1"), warp="1.12.1"), make_cell(make_record()))
     verdict.speed = compared
     assert verdict.safe
-    text = report._render("upgrade.md", verdict=verdict, groups=[])
+    text = report.render("upgrade.md", verdict=verdict, groups=[])
     assert "| launch | one launch, eight arrays | 2.00 | 2.00 to 2.00 | slower | calls 10 → 20 |" in text
     assert "not timed: Warp 2: ImportError: no torch" in text
 
