@@ -125,14 +125,14 @@ def trilinear_loops(x: X3, p: V, y: X):
     k = int(wp.floor(p[t][2]))
     f = p[t] - wp.vec3d(wp.float64(i), wp.float64(j), wp.float64(k))
     one = wp.float64(1.0)
+    wx = wp.vec2d(one - f[0], f[0])
+    wy = wp.vec2d(one - f[1], f[1])
+    wz = wp.vec2d(one - f[2], f[2])
     s = wp.float64(0.0)
     for a in range(2):
         for b in range(2):
             for c in range(2):
-                wa = f[0] * wp.float64(a) + (one - f[0]) * wp.float64(1 - a)
-                wb = f[1] * wp.float64(b) + (one - f[1]) * wp.float64(1 - b)
-                wc = f[2] * wp.float64(c) + (one - f[2]) * wp.float64(1 - c)
-                s += wa * wb * wc * x[i + a, j + b, k + c]
+                s += wx[a] * wy[b] * wz[c] * x[i + a, j + b, k + c]
     y[t] = s * s
 
 
@@ -229,13 +229,14 @@ def grid_to_particles(p: V2, v: X2, y: X):
     j = int(wp.floor(p[t][1] - wp.float64(0.5)))
     wx = quadratic_weights(p[t][0] - wp.float64(i))
     wy = quadratic_weights(p[t][1] - wp.float64(j))
+    offset = wp.vec3d(wp.float64(0.0), wp.float64(1.0), wp.float64(2.0))
     c = wp.mat22d()
     s = wp.float64(0.0)
     for a in range(3):
         for b in range(3):
             w = wx[a] * wy[b]
             g = wp.vec2d(v[i + a, j + b], v[i + b, j + a])
-            d = wp.vec2d(wp.float64(a), wp.float64(b)) - wp.vec2d(p[t][0] - wp.float64(i), p[t][1] - wp.float64(j))
+            d = wp.vec2d(offset[a], offset[b]) - wp.vec2d(p[t][0] - wp.float64(i), p[t][1] - wp.float64(j))
             s += w * v[i + a, j + b]
             c += wp.outer(g, d) * w
     y[t] = s * wp.determinant(c) + wp.trace(c)

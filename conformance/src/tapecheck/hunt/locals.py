@@ -140,7 +140,7 @@ def unrolled_break(x: X, y: X):
     i = wp.tid()
     s = x[i]
     for k in range(4):
-        if x[k] > wp.float64(1.3):
+        if x[k] < wp.float64(0.5):
             break
         s = s * x[k]
     y[i] = s * s

@@ -238,7 +238,7 @@ def while_counter(n: int, x: X, y: X):
     y[i] = s
 
 
-@trial("a counter loop with `while` that steps in a branch", fixed=(6,), x=(6,))
+@trial("a counter loop with `while` that steps in a branch", fixed=(6,), x=(8,))
 def while_uneven(n: int, x: X, y: X):
     i = wp.tid()
     s = wp.float64(0.0)

@@ -103,7 +103,7 @@ def closest_on_edge(face: I2, x: V, p: V, y: X):
     y[t] = wp.length(p[t] - (a + e * s))
 
 
-@trial("a signed distance to a box", p=POINTS, b=(6, 3), output=(6,))
+@trial("a signed distance to a box", p=uniform(6, 3, low=0.5, high=1.9), b=(6, 3), output=(6,))
 def box_distance(p: V, b: V, y: X):
     t = wp.tid()
     q = wp.vec3d(wp.abs(p[t][0]) - b[t][0], wp.abs(p[t][1]) - b[t][1], wp.abs(p[t][2]) - b[t][2])

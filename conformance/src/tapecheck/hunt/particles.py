@@ -211,7 +211,7 @@ def lennard_jones(rows: I, near: I, x: V, y: X):
     for k in range(rows[i], rows[i + 1]):
         d = x[i] - x[near[k]]
         r2 = wp.dot(d, d)
-        if r2 > wp.float64(6.25):
+        if near[k] == i or r2 > wp.float64(6.25):
             continue
         s6 = wp.float64(1.0) / (r2 * r2 * r2)
         e += wp.float64(4.0) * (s6 * s6 - s6)

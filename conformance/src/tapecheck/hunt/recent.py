@@ -125,3 +125,13 @@ def atomic_components(x: V, y: V):
     i = wp.tid()
     for a in range(3):
         y[i % 2][a] += x[i][a] * x[i][(a + 1) % 3]
+
+
+@trial("the variable of an unrolled loop cast to a double, then used as an index", x=(4,))
+def unrolled_cast(x: X, y: X):
+    i = wp.tid()
+    s = wp.float64(0.0)
+    for k in range(4):
+        w = wp.float64(k) * x[i]
+        s += w * x[k]
+    y[i] = s

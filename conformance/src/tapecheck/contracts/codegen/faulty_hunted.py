@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from tapecheck.contracts.codegen.kernels_hunted import Particles
+from tapecheck.contracts.codegen.kernels_hunted_storage import Particles
 
 Doubles = wp.array(dtype=wp.float64)
 

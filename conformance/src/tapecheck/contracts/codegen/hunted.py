@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapecheck.contract import Evidence, check
+from tapecheck.contract import Evidence, check, outcome_of
 from tapecheck.contracts.codegen import kernels_hunted as kernels
-from tapecheck.contracts.codegen import kernels_hunted_recent as recent
+from tapecheck.contracts.codegen import kernels_hunted_storage as storage
 from tapecheck.contracts.codegen.idiom import Idiom, adjoint, derivative, gradients
 from tapecheck.faults.codegen import hunted as faults
 from tapecheck.subjects.warp import WarpSubject
@@ -30,7 +30,7 @@ class StructIdiom(Idiom):
 
     def arrays(self, wp: WarpSubject, inputs: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any], Any]:
         fixed, arrays, output = super().arrays(wp, inputs)
-        return [wp.zeros(1, dtype=kernels.Particle, requires_grad=True), *fixed], arrays, output
+        return [wp.zeros(1, dtype=storage.Particle, requires_grad=True), *fixed], arrays, output
 
 
 class Trap(NamedTuple):
@@ -265,16 +265,16 @@ def component_overwrite(wp: WarpSubject, trap: Trap) -> Evidence:
 
 TILE_REDUCTION = {
     "least": Trap(
-        recent.least_of_tile,
-        recent.least_unrolled,
+        storage.least_of_tile,
+        storage.least_unrolled,
         [5.0, 3.0, 2.0, 7.0],
         wrong=[0.0] * 4,
         true=[0.0, 0.0, 1.0, 0.0],
         kinds=(TileIdiom, Idiom),
     ),
     "product": Trap(
-        recent.product_of_tile,
-        recent.product_unrolled,
+        storage.product_of_tile,
+        storage.product_unrolled,
         [5.0, 3.0, 2.0, 7.0],
         wrong=[0.0] * 4,
         true=[42.0, 70.0, 105.0, 30.0],
@@ -298,8 +298,8 @@ def tile_loop(wp: WarpSubject) -> Evidence:
     return both_forms(
         wp,
         Trap(
-            recent.tile_sum_squared,
-            recent.tile_sum_at_once,
+            storage.tile_sum_squared,
+            storage.tile_sum_at_once,
             [5.0, 3.0, 2.0, 7.0],
             wrong=[0.0] * 4,
             true=[34.0] * 4,
@@ -311,13 +311,15 @@ def tile_loop(wp: WarpSubject) -> Evidence:
 
 @check_hunted("codegen.local-array", faults=[faults.keeps_a_vector], near_misses=[faults.seeds_are_copied])
 def local_array(wp: WarpSubject) -> Evidence:
-    return both_forms(wp, Trap(recent.local_array, recent.local_vector, [2.0, 3.0], wrong=[0.0, 0.0], true=[9.0, 12.0]))
+    return both_forms(
+        wp, Trap(storage.local_array, storage.local_vector, [2.0, 3.0], wrong=[0.0, 0.0], true=[9.0, 12.0])
+    )
 
 
 FILLED = {
-    "in-kernel": Idiom(kernels.struct_by_fields, {"x": [2.0, 3.0]}),
-    "in-func": Idiom(kernels.struct_filled_in_func, {"x": [2.0, 3.0]}),
-    "in-loop": Idiom(kernels.struct_filled_in_loop, {"x": [2.0, 3.0]}, fixed=(2,)),
+    "in-kernel": Idiom(storage.struct_by_fields, {"x": [2.0, 3.0]}),
+    "in-func": Idiom(storage.struct_filled_in_func, {"x": [2.0, 3.0]}),
+    "in-loop": Idiom(storage.struct_filled_in_loop, {"x": [2.0, 3.0]}, fixed=(2,)),
 }
 
 
@@ -332,8 +334,8 @@ def struct_by_fields(wp: WarpSubject, idiom: Idiom) -> Evidence:
 
 
 STORED = {
-    "whole": StructIdiom(kernels.structs_in_memory, {"x": [2.0, 3.0]}),
-    "by-fields": StructIdiom(kernels.fields_in_memory, {"x": [2.0, 3.0]}),
+    "whole": StructIdiom(storage.structs_in_memory, {"x": [2.0, 3.0]}),
+    "by-fields": StructIdiom(storage.fields_in_memory, {"x": [2.0, 3.0]}),
 }
 
 
@@ -353,4 +355,33 @@ def array_of_structs(wp: WarpSubject, idiom: Idiom) -> Evidence:
     near_misses=[faults.continues_unrolled_like_an_if, faults.seeds_are_copied],
 )
 def unrolled_continue(wp: WarpSubject) -> Evidence:
-    return gradients(wp, Idiom(kernels.unrolled_continue, {"x": [2.0, 3.0, 5.0]}))
+    return gradients(wp, Idiom(storage.unrolled_continue, {"x": [2.0, 3.0, 5.0]}))
+
+
+@check_hunted("codegen.while-past-the-end", faults=[faults.counts_by_range], near_misses=[faults.seeds_are_copied])
+def while_past_the_end(wp: WarpSubject) -> Evidence:
+    """The array is the first half of its buffers, so that what is written past its end harms nothing."""
+    values, gradient = wp.array([2.0, 3.0, 0.0, 0.0], dtype=wp.float64), wp.zeros(4, dtype=wp.float64)
+    x = wp.array(ptr=values.ptr, shape=2, dtype=wp.float64, requires_grad=True, grad=gradient[:2])
+    y = wp.zeros(1, dtype=wp.float64, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(storage.counted_by_while, dim=1, inputs=[2, x], outputs=[y])
+    tape.backward(grads={y: wp.ones(1, dtype=wp.float64)})
+    return Evidence(
+        observed={"y": y, "x.grad": x.grad, "past its end": gradient[2:]},
+        expected={"y": [13.0], "x.grad": [0.0, 4.0], "past its end": [6.0, 0.0]},
+    )
+
+
+@check_hunted(
+    "codegen.unrolled-cast",
+    faults=[faults.unrolls_one_less],
+    near_misses=[faults.seeds_are_copied],
+    oracle=faults.casts_leave_the_variable,
+    isolated=True,
+)
+def unrolled_cast(wp: WarpSubject) -> Evidence:
+    idiom = Idiom(storage.unrolled_cast, {"x": [2.0, 3.0, 5.0]})
+    seen: dict[str, Any] = {"x.grad": None}
+    refusal = outcome_of(lambda: seen.update(adjoint(wp, idiom))).rpartition(";")[2]
+    return Evidence(observed={"launch": refusal, **seen}, expected={"launch": "no error", "x.grad": [13.0, 2.0, 4.0]})

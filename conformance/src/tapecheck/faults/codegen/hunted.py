@@ -4,8 +4,8 @@ from typing import Any
 
 from tapecheck.contracts.codegen import faulty_hunted as faulty
 from tapecheck.contracts.codegen import kernels_hunted as kernels
-from tapecheck.contracts.codegen import kernels_hunted_recent as recent
-from tapecheck.faults.planting import with_adjoints, with_tape
+from tapecheck.contracts.codegen import kernels_hunted_storage as storage
+from tapecheck.faults.planting import with_adjoints, with_function, with_tape
 from tapecheck.subjects.warp import WarpSubject
 
 
@@ -95,26 +95,26 @@ def keeps_the_component_read(subject: WarpSubject) -> WarpSubject:
 def differentiates_reductions(subject: WarpSubject) -> WarpSubject:
     """Reductions of a tile are differentiated like the same loop over the array."""
     return with_adjoints(
-        subject, {recent.least_of_tile: recent.least_unrolled, recent.product_of_tile: recent.product_unrolled}
+        subject, {storage.least_of_tile: storage.least_unrolled, storage.product_of_tile: storage.product_unrolled}
     )
 
 
 def loads_the_tile_at_once(subject: WarpSubject) -> WarpSubject:
     """Backward has the whole sum, as if one tile held all."""
-    return with_adjoints(subject, {recent.tile_sum_squared: recent.tile_sum_at_once})
+    return with_adjoints(subject, {storage.tile_sum_squared: storage.tile_sum_at_once})
 
 
 def keeps_a_vector(subject: WarpSubject) -> WarpSubject:
     """A local array is differentiated like a vector."""
-    return with_adjoints(subject, {recent.local_array: recent.local_vector})
+    return with_adjoints(subject, {storage.local_array: storage.local_vector})
 
 
 def loses_a_field(subject: WarpSubject) -> WarpSubject:
     """The adjoint of a struct filled field by field leaves the field of vectors out."""
     forms = {
-        kernels.struct_by_fields: faulty.place_lost,
-        kernels.struct_filled_in_func: faulty.place_lost,
-        kernels.struct_filled_in_loop: faulty.place_lost_in_loop,
+        storage.struct_by_fields: faulty.place_lost,
+        storage.struct_filled_in_func: faulty.place_lost,
+        storage.struct_filled_in_loop: faulty.place_lost_in_loop,
     }
     return with_adjoints(subject, forms)
 
@@ -122,9 +122,9 @@ def loses_a_field(subject: WarpSubject) -> WarpSubject:
 def constructs_structs(subject: WarpSubject) -> WarpSubject:
     """Backward differentiates the struct's constructor in the place of stores into its fields."""
     forms = {
-        kernels.struct_by_fields: kernels.struct_by_constructor,
-        kernels.struct_filled_in_func: kernels.struct_by_constructor,
-        kernels.struct_filled_in_loop: kernels.struct_constructed_in_loop,
+        storage.struct_by_fields: storage.struct_by_constructor,
+        storage.struct_filled_in_func: storage.struct_by_constructor,
+        storage.struct_filled_in_loop: storage.struct_constructed_in_loop,
     }
     return with_adjoints(subject, forms)
 
@@ -136,17 +136,36 @@ def loses_a_field_in_memory(subject: WarpSubject) -> WarpSubject:
 
 def goes_around_memory(subject: WarpSubject) -> WarpSubject:
     """Backward differentiates a local struct in the place of that in the array."""
-    return with_adjoints(subject, dict.fromkeys(MEMORY, kernels.structs_not_in_memory))
+    return with_adjoints(subject, dict.fromkeys(MEMORY, storage.structs_not_in_memory))
 
 
-MEMORY = (kernels.structs_in_memory, kernels.fields_in_memory)
+MEMORY = (storage.structs_in_memory, storage.fields_in_memory)
 
 
 def leaves_the_unrolled_loop(subject: WarpSubject) -> WarpSubject:
     """Backward takes `continue` in an unrolled loop for `break`."""
-    return with_adjoints(subject, {kernels.unrolled_continue: faulty.unrolled_break})
+    return with_adjoints(subject, {storage.unrolled_continue: faulty.unrolled_break})
 
 
 def continues_unrolled_like_an_if(subject: WarpSubject) -> WarpSubject:
     """Backward differentiates an `if` in the place of `continue` in an unrolled loop."""
-    return with_adjoints(subject, {kernels.unrolled_continue: kernels.unrolled_if})
+    return with_adjoints(subject, {storage.unrolled_continue: storage.unrolled_if})
+
+
+def counts_by_range(subject: WarpSubject) -> WarpSubject:
+    """Backward of a `while` loop is that of the same loop over `range`."""
+    return with_adjoints(subject, {storage.counted_by_while: storage.counted_by_range})
+
+
+def casts_leave_the_variable(subject: WarpSubject) -> WarpSubject:
+    """A cast of an unrolled loop's variable makes a new number, and the variable stays an integer."""
+
+    def launch(original: Any, kernel: Any, *args: Any, **options: Any) -> Any:
+        return original(storage.unrolled_without_cast if kernel is storage.unrolled_cast else kernel, *args, **options)
+
+    return with_function(subject, "launch", launch)
+
+
+def unrolls_one_less(subject: WarpSubject) -> WarpSubject:
+    """Backward leaves out the last iteration of an unrolled loop."""
+    return with_adjoints(subject, {storage.unrolled_without_cast: storage.unrolled_without_last})
