@@ -51,7 +51,7 @@ def conversion(wp: WarpSubject, view: Any, dtype: Any) -> tuple[str, Any]:
     return text, arrays[0] if arrays else None
 
 
-def read_by_kernel(wp: WarpSubject, array: Any) -> list[Any]:
+def read_by_kernel(wp: WarpSubject, array: Any) -> Any:
     """The array's values as a kernel reads them."""
     out = wp.zeros(array.shape, dtype=array.dtype)
     if array.ndim == 2:
@@ -72,7 +72,7 @@ def read_in_place(wp: WarpSubject, layout: Layout) -> Evidence:
     base = counting(wp, *layout.base)
     view = layout.view(base)
     outcome, array = conversion(wp, view, layout.dtype)
-    observed = {"conversion": outcome}
+    observed: dict[str, Any] = {"conversion": outcome}
     if array is not None:
         observed |= {"as NumPy": array.numpy().tolist(), "in a kernel": read_by_kernel(wp, array)}
         array.fill_(99.0)

@@ -15,7 +15,8 @@ def _with_tangents(subject: WarpSubject, mapping: Callable[[Any], Any]) -> WarpS
     class Function(torch.autograd.Function):
         def __init_subclass__(cls) -> None:
             jvp = cls.jvp
-            cls.jvp = staticmethod(lambda ctx, *tangents: jvp(ctx, *map(mapping, tangents)))
+            mapped = staticmethod(lambda ctx, *tangents: jvp(ctx, *map(mapping, tangents)))
+            type.__setattr__(cls, "jvp", mapped)
 
     return with_torch(subject, autograd=SimpleNamespace(Function=Function))
 
@@ -45,6 +46,6 @@ def jvp_always(subject: WarpSubject) -> WarpSubject:
         @classmethod
         def apply(cls, *inputs: Any) -> Any:
             cls.jvp(None, *(torch.zeros(2) for _ in inputs))
-            return super().apply(*inputs)
+            return super().apply(*inputs)  # type: ignore[no-untyped-call]
 
     return with_torch(subject, autograd=SimpleNamespace(Function=Function))

@@ -18,7 +18,7 @@ def names_are_gone(subject: WarpSubject) -> WarpSubject:
 def a_name_is_new(subject: WarpSubject) -> WarpSubject:
     """There is a public name that nothing here uses."""
     planted = subject.replacing()
-    planted.later_addition = 1
+    vars(planted)["later_addition"] = 1
     return planted
 
 
