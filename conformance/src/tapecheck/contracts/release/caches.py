@@ -11,7 +11,7 @@ from tapecheck.faults.release import caches as faults
 from tapecheck.subjects.warp import WarpSubject
 
 DOUBLED = "values [2.0, 4.0]"
-SLOW = {"seconds": 2 * SECONDS}
+SLOW: dict[str, Any] = {"seconds": 2 * SECONDS}
 
 
 @check(
@@ -135,13 +135,31 @@ DRIVER_NOTICE = "Warp CUDA "
 
 @check(
     "release.quiet",
-    cases={"quiet": "quiet", "log_level": "log_level"},
-    needs=lambda setting: (f"config.{setting}",),
+    case="quiet",
+    needs=("config.quiet",),
+    oracle=faults.quiet_sets_the_log_level,
     faults=[faults.settings_fall_on_deaf_ears],
     near_misses=[faults.launch_introduces_its_errors],
     **SLOW,
 )
-def quiet(wp: WarpSubject, setting: str) -> Evidence:
+def quiet(wp: WarpSubject) -> Evidence:
+    return silenced_by(wp, "quiet")
+
+
+@check(
+    "release.quiet",
+    case="log_level",
+    needs=("config.log_level",),
+    faults=[faults.settings_fall_on_deaf_ears],
+    near_misses=[faults.launch_introduces_its_errors],
+    **SLOW,
+)
+def log_level(wp: WarpSubject) -> Evidence:
+    return silenced_by(wp, "log_level")
+
+
+def silenced_by(wp: WarpSubject, setting: str) -> Evidence:
+    """What Warp prints with that setting, and that it prints something without."""
     with built_cache(wp) as kernel_cache:
         done = finished(wp, "silenced.py", kernel_cache, setting, start=False)
         unset = finished(wp, "silenced.py", kernel_cache, "nothing", start=False)

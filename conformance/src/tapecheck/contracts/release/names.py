@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tapecheck.contract import Evidence, check, outcome_of
 from tapecheck.contracts.release import kernels
@@ -119,7 +119,7 @@ def unseen_by_recorders(wp: WarpSubject) -> Evidence:
     faults=[faults.warnings_pass_every_filter],
     near_misses=[faults.other_warnings_go_to_python],
 )
-def filters_apply(wp: WarpSubject, applied: str) -> Evidence:
+def filters_apply(wp: WarpSubject, applied: Literal["error", "ignore"]) -> Evidence:
     def seen(action: Callable[[WarpSubject], Any], text: str) -> dict[str, Any]:
         with printed() as written, warnings.catch_warnings():
             warnings.filterwarnings(applied, message=f"(?s).*{text}")

@@ -1,5 +1,7 @@
 """Faults and near misses of the checks of the kernel cache: code that runs in each process before the script."""
 
+from types import SimpleNamespace
+
 from tapecheck.contracts.release.processes import PRELUDE
 from tapecheck.subjects.warp import WarpSubject
 
@@ -63,3 +65,18 @@ class Deaf(type(wp.config)):
 wp.config.__class__ = Deaf
 """
     return with_prelude(subject, code)
+
+
+def quiet_sets_the_log_level(subject: WarpSubject) -> WarpSubject:
+    """Where there are log levels, `quiet` is one of them, whether the release still has it or not."""
+    if not hasattr(subject, "LOG_WARNING"):
+        return subject
+    code = """
+class Quieting(type(wp.config)):
+    def __setattr__(self, name, value):
+        if name == "quiet":
+            name, value = "log_level", wp.LOG_WARNING if value else wp.LOG_INFO
+        super().__setattr__(name, value)
+wp.config.__class__ = Quieting
+"""
+    return with_prelude(subject.replacing(config=SimpleNamespace(quiet=False)), code)

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A module with a kernel that Warp cannot translate and one that is sound; launches both, and one elsewhere."""
 
 import sound

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Converts a tensor before anything else is asked of Warp, then again once it was started."""
 
 import sound

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sets the named setting that silences Warp, then makes it start and load a module."""
 
 import sys

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A module that compiles, and what its kernel gives."""
 
 import json
