@@ -22,7 +22,15 @@ COLUMNS: dict[str, str] = {
     "error": "raised",
     "inconclusive": "inconclusive",
 }
-MARKS = {"right": "✓", "wrong": "✗", "build": "–", "crash": "💥", "timeout": "⏱", "error": "!", "inconclusive": "?"}
+MARKS: dict[Outcome, str] = {
+    "right": "✓",
+    "wrong": "✗",
+    "build": "–",
+    "crash": "💥",
+    "timeout": "⏱",
+    "error": "!",
+    "inconclusive": "?",
+}
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ import numpy as np
 from tapecheck.hunt import trial
 from tapecheck.hunt.trial import GROUPS, Trial
 from tapecheck.releases import Overlay
+from tapecheck.running import how_it_ended, prepare
 
 Outcome = Literal["right", "wrong", "inconclusive", "build", "error", "crash", "timeout"]
 TOLERANCE = 1e-6
@@ -59,9 +60,9 @@ def hunt(overlay: Overlay, folder: Path, device: str, only: Iterable[str] = ()) 
         if not _names(scratch, group):
             _process(overlay, group, device, scratch, "*")
         for name in sorted(_declared(overlay, group) - _names(scratch, group)):
-            ending = _process(overlay, group, device, scratch, name)
+            outcome, message = _process(overlay, group, device, scratch, name)
             if name not in _names(scratch, group):
-                _append(scratch, Finding(name, group, "", overlay.version, device, *ending))
+                _append(scratch, Finding(name, group, "", overlay.version, device, outcome, message=message))
     scratch.replace(path)
     return path
 
@@ -92,8 +93,8 @@ def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = 
             command, env=overlay.environment, capture_output=True, text=True, errors="replace", timeout=limit
         )
     except subprocess.TimeoutExpired:
-        return "timeout", {}, {}, f"no answer within {limit} s"
-    return "crash", {}, {}, f"the process ended with status {done.returncode}"
+        return "timeout", f"no answer within {limit} s"
+    return "crash", how_it_ended(done.returncode)
 
 
 def _declared(overlay: Overlay, group: str) -> set[str]:
@@ -154,8 +155,6 @@ def _build(entry: Trial) -> str:
 
 def _main(group: str, device: str, path: str, name: str) -> None:
     import warp
-
-    from tapecheck.running import prepare
 
     prepare()
     trial.ALONE[0] = bool(name)
