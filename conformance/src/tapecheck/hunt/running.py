@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -82,10 +82,8 @@ def _append(path: Path, finding: Finding) -> None:
         stream.write(msgspec.json.encode(finding) + b"\n")
 
 
-Ending: TypeAlias = tuple[Outcome, dict[str, Any], dict[str, Any], str]
-
-
-def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = "") -> Ending:
+def _process(overlay: Overlay, group: str, device: str, path: Path, name: str = "") -> tuple[Outcome, str]:
+    """Tries a group, one kernel of it, or all in a module each (`*`); how the process ended, if it left any out."""
     command = [sys.executable, "-m", "tapecheck.hunt.running", group, device, str(path.resolve()), name]
     try:
         limit = 120 if name and name != "*" else 1500
