@@ -19,6 +19,7 @@ from tapecheck.contract import full_name
 from tapecheck.results import read
 
 SOURCE = Path(tapecheck.__file__).parent
+OTHERS = ("tape", "retain_grad", "codegen", "interop", "release", "hunt")
 CHECK = "struct.plain-args-eager"
 
 
@@ -27,7 +28,7 @@ class Copy:
 
     def __init__(self, root: Path, kernels: Path) -> None:
         self.root, self.package = root, root / "tapecheck"
-        shutil.copytree(SOURCE, self.package, ignore=shutil.ignore_patterns("__pycache__", "tape", "retain_grad"))
+        shutil.copytree(SOURCE, self.package, ignore=shutil.ignore_patterns("__pycache__", *OTHERS))
         self.environment = {**os.environ, "PYTHONPATH": self._path(), "WARP_CACHE_PATH": str(kernels)}
         self.result = root / "cell.jsonl"
         own = r"(?ms)^\[\[(deviation|pin)\]\]\ncontract = \"(?!struct\.).*?(?=^\[\[|\Z)"
