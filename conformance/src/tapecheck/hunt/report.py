@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from packaging.version import Version
 
 from tapecheck.contract import catalogue
 from tapecheck.hunt.running import Finding, Outcome, read
-from tapecheck.hunt.trial import SEED
+from tapecheck.hunt.trial import GROUPS, SEED
 
 COLUMNS: dict[Outcome, str] = {
     "right": "right",
@@ -74,8 +75,7 @@ def write(folder: Path, path: Path) -> list[str]:
     wrong = [name for name in names if any(r[name].outcome != "right" for r in releases.values() if name in r)]
     known = {name: cause for cause in causes() for name in cause.kernels}
     lines = [*_head(len(names)), *_counts(releases), "", "## What is not right everywhere", ""]
-    lines += [f"{mark} {COLUMNS[outcome]} · " for outcome, mark in MARKS.items()]
-    lines[-1] = lines[-1].removesuffix(" · ")
+    lines.append(" · ".join(f"{mark} {COLUMNS[outcome]}" for outcome, mark in MARKS.items()))
     for cause in causes():
         shown = [name for name in cause.kernels if name in wrong]
         if shown:
@@ -84,6 +84,10 @@ def write(folder: Path, path: Path) -> list[str]:
     rest = [name for name in wrong if name not in known]
     if rest:
         lines += ["", "### Without a known cause", "", *_table(rest, releases)]
+    lines += ["", "## What is right everywhere", ""]
+    lines += [
+        f"- `{f.group}` {name}: {f.summary}" for name, f in sorted(names.items(), key=_group) if name not in wrong
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return [
@@ -95,6 +99,10 @@ def write(folder: Path, path: Path) -> list[str]:
             if c.row not in catalogue()
         ),
     ]
+
+
+def _group(entry: tuple[str, Finding]) -> int:
+    return GROUPS.index(entry[1].group)
 
 
 Releases = dict[tuple[Version, str], dict[str, Finding]]
@@ -145,8 +153,9 @@ def _table(names: list[str], releases: Releases) -> list[str]:
 def _numbers(gradient: dict[str, Any], derivative: dict[str, Any], side: int) -> str:
     """The first array that differs, at most six of its entries from the first that differs on."""
     for name in derivative:
-        pairs = list(zip(gradient[name], derivative[name], strict=True))
-        differing = [at for at, (a, b) in enumerate(pairs) if abs(a - b) > 1e-3 * max(1.0, abs(b))]
+        sides = ([math.nan if value is None else value for value in values[name]] for values in (gradient, derivative))
+        pairs = list(zip(*sides, strict=True))
+        differing = [at for at, (a, b) in enumerate(pairs) if not abs(a - b) <= 1e-3 * max(1.0, abs(b))]
         if differing:
             at = min(differing[0], max(0, len(pairs) - 6))
             place = f"[{at}:]" if at else ""
