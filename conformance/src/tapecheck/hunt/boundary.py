@@ -1,6 +1,7 @@
 """Loops of run-time length on either side of the known limit: what becomes of a value that a loop has made."""
 
 # ruff: noqa: E741, RUF046, UP018
+# mypy: ignore-errors
 
 import warp as wp
 

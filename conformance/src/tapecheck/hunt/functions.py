@@ -1,6 +1,7 @@
 """Functions in functions: several results, several returns, changed arguments, generic types, closures."""
 
 # ruff: noqa: B007, B008, E741, RET504
+# mypy: ignore-errors
 
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Fields on grids: differences, interpolation, advection, fluxes, particle-grid transfers."""
 
+# mypy: ignore-errors
+
 import warp as wp
 
 from tapecheck.hunt.trial import signed, trial, uniform
@@ -136,7 +138,7 @@ def trilinear_loops(x: X3, p: V, y: X):
     y[t] = s * s
 
 
-@trial("the same with weights chosen by `if`", x=(3, 3, 3), p=INSIDE)
+@trial("trilinear interpolation with weights chosen by `if`", x=(3, 3, 3), p=INSIDE)
 def trilinear_branches(x: X3, p: V, y: X):
     t = wp.tid()
     i = int(wp.floor(p[t][0]))
@@ -164,7 +166,7 @@ def trilinear_branches(x: X3, p: V, y: X):
     y[t] = s
 
 
-@trial("the same with weights chosen by a conditional expression", x=(3, 3, 3), p=INSIDE)
+@trial("trilinear interpolation with weights chosen by a conditional expression", x=(3, 3, 3), p=INSIDE)
 def trilinear_ternary(x: X3, p: V, y: X):
     t = wp.tid()
     i = int(wp.floor(p[t][0]))
@@ -182,7 +184,7 @@ def trilinear_ternary(x: X3, p: V, y: X):
     y[t] = s
 
 
-@trial("the same over corners in loops of run-time length", fixed=(2,), x=(3, 3, 3), p=INSIDE)
+@trial("trilinear interpolation in loops of run-time length", fixed=(2,), x=(3, 3, 3), p=INSIDE)
 def trilinear_dynamic(n: int, x: X3, p: V, y: X):
     t = wp.tid()
     i = int(wp.floor(p[t][0]))

@@ -1,6 +1,7 @@
 """Neighbours from a hash grid, queried in single precision as it demands, summed in double."""
 
 # ruff: noqa: RUF046, UP018
+# mypy: ignore-errors
 
 from typing import Any
 

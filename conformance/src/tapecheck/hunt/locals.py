@@ -1,6 +1,7 @@
 """Assignments to locals: scalars, structs, vectors, matrices, in straight code, branches and unrolled loops."""
 
 # ruff: noqa: B007, SIM108
+# mypy: ignore-errors
 
 import warp as wp
 

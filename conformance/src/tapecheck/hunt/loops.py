@@ -1,6 +1,7 @@
 """Loops of run-time length in the forms that their authors believe to be safe."""
 
 # ruff: noqa: B007, E741, RUF046, UP018
+# mypy: ignore-errors
 
 import numpy as np
 import warp as wp

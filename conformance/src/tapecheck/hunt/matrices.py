@@ -1,6 +1,7 @@
 """Small matrices: products, inverses, determinants, decompositions, solvers by hand."""
 
 # ruff: noqa: B007
+# mypy: ignore-errors
 
 import numpy as np
 import warp as wp

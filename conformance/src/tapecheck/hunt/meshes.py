@@ -1,5 +1,7 @@
 """Meshes: areas, normals, bending, finite elements, barycentric coordinates, closest points."""
 
+# mypy: ignore-errors
+
 import numpy as np
 import warp as wp
 

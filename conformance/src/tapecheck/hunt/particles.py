@@ -1,6 +1,7 @@
 """Particles: densities, forces, contacts, springs, corrections, over a list of neighbours."""
 
 # ruff: noqa: B007, E741
+# mypy: ignore-errors
 
 import numpy as np
 import warp as wp
@@ -102,7 +103,7 @@ def moments(rows: I, near: I, x: V, s: X, i: int):
     return m, g
 
 
-@trial("the same, the sums returned by a function", fixed=CSR, x=SPREAD, s=(6,))
+@trial("a gradient with a correction matrix, the sums returned by a function", fixed=CSR, x=SPREAD, s=(6,))
 def corrected_gradient_func(rows: I, near: I, x: V, s: X, y: V):
     i = wp.tid()
     m, g = moments(rows, near, x, s, i)
@@ -272,7 +273,7 @@ def springs(first: I, second: I, x: V, v: V, k: X, y: V):
     wp.atomic_add(y, j, f)
 
 
-@trial("a step of explicit Euler after the forces", x=SPREAD, v=SPREAD, output=(6,))
+@trial("steps of explicit Euler in an unrolled loop", x=SPREAD, v=SPREAD, output=(6,))
 def semi_implicit(x: V, v: V, y: V):
     i = wp.tid()
     p = x[i]
@@ -283,7 +284,7 @@ def semi_implicit(x: V, v: V, y: V):
     y[i] = p
 
 
-@trial("the same step in a loop of run-time length", fixed=(4,), x=SPREAD, v=SPREAD, output=(6,))
+@trial("steps of explicit Euler in a loop of run-time length", fixed=(4,), x=SPREAD, v=SPREAD, output=(6,))
 def semi_implicit_dynamic(n: int, x: V, v: V, y: V):
     i = wp.tid()
     p = x[i]

@@ -1,5 +1,7 @@
 """What some releases lack or cannot compile: each kernel is tried in a process of its own."""
 
+# mypy: ignore-errors
+
 import warp as wp
 
 from tapecheck.hunt.trial import trial, uniform
@@ -88,7 +90,7 @@ def negative_index(x: V, y: X):
     y[i] = x[i][-1] * x[i][0]
 
 
-@trial("a power and a remainder in place", x=uniform(4, low=1.1, high=1.4))
+@trial("a power in place", x=uniform(4, low=1.1, high=1.4))
 def power_in_place(x: X, y: X):
     i = wp.tid()
     s = x[i]

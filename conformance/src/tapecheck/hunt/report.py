@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from tapecheck.contract import catalogue
 from tapecheck.hunt.running import Finding, Outcome, read
-from tapecheck.hunt.trial import GROUPS, SEED
+from tapecheck.hunt.trial import GROUPS, SEED, TABLE, load
 
 COLUMNS: dict[Outcome, str] = {
     "right": "right",
@@ -71,6 +71,8 @@ def write(folder: Path, path: Path) -> list[str]:
         findings = read(file)
         by_release[Version(findings[0].warp), findings[0].device] = {finding.name: finding for finding in findings}
     releases = dict(sorted(by_release.items()))
+    for group in GROUPS:
+        load(group)
     names = {name: finding for release in releases.values() for name, finding in release.items()}
     wrong = [name for name in names if any(r[name].outcome != "right" for r in releases.values() if name in r)]
     known = {name: cause for cause in causes() for name in cause.kernels}
@@ -86,7 +88,9 @@ def write(folder: Path, path: Path) -> list[str]:
         lines += ["", "### Without a known cause", "", *_table(rest, releases)]
     lines += ["", "## What is right everywhere", ""]
     lines += [
-        f"- `{f.group}` {name}: {f.summary}" for name, f in sorted(names.items(), key=_group) if name not in wrong
+        f"- `{f.group}` {name}: {TABLE[name].summary}"
+        for name, f in sorted(names.items(), key=_group)
+        if name not in wrong
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -143,9 +147,14 @@ def _table(names: list[str], releases: Releases) -> list[str]:
         shown = [finding for finding in found if finding and finding.outcome == "wrong"] or [f for f in found if f]
         last = shown[-1]
         marks = [MARKS[finding.outcome] if finding else "·" for finding in found]
-        what = next((f.summary for f in found if f and f.summary), "")
-        observed = _numbers(last.gradient, last.derivative, 0) or last.message[:120].replace("\n", " ")
-        cells = [f"`{last.group}` {name}", what, *marks, observed, _numbers(last.gradient, last.derivative, 1)]
+        observed = _numbers(last.gradient, last.derivative, 0) or last.message.rpartition(";")[2].replace("\n", " ")
+        cells = [
+            f"`{last.group}` {name}",
+            TABLE[name].summary,
+            *marks,
+            observed,
+            _numbers(last.gradient, last.derivative, 1),
+        ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
 

@@ -1,5 +1,7 @@
 """Vectors, quaternions, transforms and scalar functions."""
 
+# mypy: ignore-errors
+
 import warp as wp
 
 from tapecheck.hunt.trial import signed, trial, uniform

@@ -1,6 +1,7 @@
 """Views of arrays inside kernels, arrays of several dimensions, integer arithmetic for indices."""
 
 # ruff: noqa: E741, RUF046, UP018
+# mypy: ignore-errors
 
 import numpy as np
 import warp as wp

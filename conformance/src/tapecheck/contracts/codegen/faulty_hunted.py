@@ -1,5 +1,7 @@
 """Kernels whose adjoints lack something, for the faulty adjoints of the hunted kernels; `place` is (3, 2)."""
 
+# mypy: ignore-errors
+
 import warp as wp
 
 from tapecheck.contracts.codegen.kernels_hunted_storage import Particles

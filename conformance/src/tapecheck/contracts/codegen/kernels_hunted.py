@@ -1,6 +1,7 @@
 """Kernels of the traps that the hunt found, each followed by its safe form: the same arguments, the same values."""
 
 # ruff: noqa: RUF046, UP018
+# mypy: ignore-errors
 
 import warp as wp
 

@@ -1,6 +1,7 @@
 """Kernels on structs, tiles, local arrays and unrolled loops, the traps among them followed by their safe form."""
 
 # ruff: noqa: RUF046, UP018
+# mypy: ignore-errors
 
 import warp as wp
 
