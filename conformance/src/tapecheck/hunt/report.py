@@ -120,7 +120,8 @@ def _head(count: int) -> list[str]:
         "the gradients of the tape beside Richardson-extrapolated central differences of the kernel's own values,",
         f"in double precision, on inputs drawn from the seed {SEED}. Where the two differ and differences of another",
         "step do too, the kernel is *inconclusive*. `nox -s hunt` reproduces this page; `tapecheck hunt --warp V`",
-        "one release.",
+        "one release. The reasons below follow from the numbers; only those of `continue-after-add`,",
+        "`unrolled-continue` and `remainder` were read in Warp's source or in the code that it generates.",
         "",
     ]
 
