@@ -1,5 +1,6 @@
 """The oracle's smoothing functions, and the forms of W at a pair."""
 
+import itertools
 import math
 
 import numpy as np
@@ -21,7 +22,7 @@ SPHERE = {1: 2.0, 2: 2 * math.pi, 3: 4 * math.pi}
 def test_integrates_to_one(function, dimension):
     nodes, weights = np.polynomial.legendre.leggauss(12)
     total = 0.0
-    for low, high in zip(KNOTS, KNOTS[1:], strict=False):
+    for low, high in itertools.pairwise(KNOTS):
         q = (high - low) / 2 * nodes + (high + low) / 2
         k = smoothing.profile(torch.tensor(q), function=function, dimension=dimension).numpy()
         total += (high - low) / 2 * float((weights * k * q ** (dimension - 1)).sum())

@@ -72,7 +72,7 @@ def crk_correction(
     """
     pairs = pair_up(query=query, reference=reference, domain=domain, rules=rules)
     d, x = pairs.dimension, pairs.x
-    unit = torch.eye(d, dtype=x.dtype, device=x.device)
+    identity = torch.eye(d, dtype=x.dtype, device=x.device)
     volume = pair_volumes(pairs, reference, volumes)
     weight = volume * pairs.value()
     slope = volume[..., None] * pairs.gradient()
@@ -81,14 +81,14 @@ def crk_correction(
     m1 = torch.einsum("nm,nma->na", weight, x)
     m2 = torch.einsum("nm,nma,nmb->nab", weight, x, x)
     d_m0 = slope.sum(1)  # the derivative's index g first, here and below
-    d_m1 = torch.einsum("nma,nmg->nga", x, slope) + unit * m0[:, None, None]
+    d_m1 = torch.einsum("nma,nmg->nga", x, slope) + identity * m0[:, None, None]
     d_m2 = torch.einsum("nma,nmb,nmg->ngab", x, x, slope)
-    d_m2 = d_m2 + torch.einsum("bg,na->ngab", unit, m1) + torch.einsum("ag,nb->ngab", unit, m1)
+    d_m2 = d_m2 + torch.einsum("bg,na->ngab", identity, m1) + torch.einsum("ag,nb->ngab", identity, m1)
 
     accepted = (pairs.count >= d + 1) & _well_conditioned(m0, m1, m2, threshold)
     m0 = torch.where(accepted, m0, 1.0)
     m1 = torch.where(accepted[:, None], m1, 0.0)
-    m2 = torch.where(accepted[:, None, None], m2, unit)
+    m2 = torch.where(accepted[:, None, None], m2, identity)
     d_m0 = torch.where(accepted[:, None], d_m0, 0.0)
     d_m1 = torch.where(accepted[:, None, None], d_m1, 0.0)
     d_m2 = torch.where(accepted[:, None, None, None], d_m2, 0.0)
@@ -120,7 +120,7 @@ def crk_density(
 
 
 def lattice_calibration(n_h: float, *, function: str, dimension: int) -> float:
-    """L = C_d/n_h^d Σ k(|n|/n_h) over the integer lattice: the density of a unit lattice, which should be one.
+    """L = C_d/n_h^d Σ k(|n|/n_h) over the integer lattice: the density of a identity lattice, which should be one.
 
     Args:
         n_h: support radius in units of the particle spacing.
@@ -148,8 +148,8 @@ def _well_conditioned(m0: Tensor, m1: Tensor, m2: Tensor, threshold: float) -> T
     m0, m1, m2 = m0.detach(), m1.detach(), m2.detach()
     eigenvalues = torch.linalg.eigvalsh(m2)  # in ascending order
     sound: Tensor = eigenvalues[:, 0] > threshold * eigenvalues[:, -1]
-    unit = torch.eye(m2.shape[-1], dtype=m2.dtype, device=m2.device)
-    solved: Tensor = torch.linalg.solve(torch.where(sound[:, None, None], m2, unit), m1[..., None])[..., 0]
+    identity = torch.eye(m2.shape[-1], dtype=m2.dtype, device=m2.device)
+    solved: Tensor = torch.linalg.solve(torch.where(sound[:, None, None], m2, identity), m1[..., None])[..., 0]
     left: Tensor = m0 - (m1 * solved).sum(-1)
     return sound & (left > threshold * m0)
 

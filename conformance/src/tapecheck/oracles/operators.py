@@ -76,14 +76,14 @@ def gradient(
         return torch.einsum("nm...,nmg->n...g", coefficient, nabla)
     f_j = pairs.of_reference(reference_field)
     if scheme == "naive":
-        difference = f_j
+        values = f_j
     elif scheme == "difference":
-        difference = f_j - pairs.of_query(_given(query_field, "query_field", scheme))
+        values = f_j - pairs.of_query(_given(query_field, "query_field", scheme))
     elif scheme == "summation":
-        difference = f_j + pairs.of_query(_given(query_field, "query_field", scheme))
+        values = f_j + pairs.of_query(_given(query_field, "query_field", scheme))
     else:
         raise ValueError(f"unknown scheme {scheme!r}: {', '.join(GRADIENT_SCHEMES)}")
-    total = torch.einsum("nm,nm...,nmg->n...g", pair_volumes(pairs, reference, volumes), difference, nabla)
+    total = torch.einsum("nm,nm...,nmg->n...g", pair_volumes(pairs, reference, volumes), values, nabla)
     return _over_omega(total, corrections)
 
 

@@ -80,12 +80,8 @@ def profile(q: Tensor, *, function: str, dimension: int, order: int = 0) -> Tens
         dimension: 1, 2 or 3.
         order: 0 for k, 1 for k', 2 for k'', 3 for k'''.
     """
-    row = SMOOTHING_FUNCTIONS[function]
-    terms = row.in_one_dimension if dimension == 1 else row.otherwise
-    for _ in range(order):
-        terms = tuple(_derivative(term) for term in terms)
     total = torch.zeros_like(q)
-    for edge, power, polynomial in terms:
+    for edge, power, polynomial in _terms(function, dimension, order):
         value = (edge - q) ** power * sum(factor * q**exponent for exponent, factor in enumerate(polynomial))
         total = total + torch.where(q <= edge, value, 0.0)
     return total
@@ -93,7 +89,7 @@ def profile(q: Tensor, *, function: str, dimension: int, order: int = 0) -> Tens
 
 def at_origin(*, function: str, dimension: int, order: int) -> float:
     """The derivative of k of some order at q = 0."""
-    return float(profile(torch.zeros((), dtype=torch.float64), function=function, dimension=dimension, order=order))
+    return sum(edge**power * polynomial[0] for edge, power, polynomial in _terms(function, dimension, order))
 
 
 def require_hessian(*, function: str, dimension: int) -> None:
@@ -105,6 +101,15 @@ def require_hessian(*, function: str, dimension: int) -> None:
     slope = at_origin(function=function, dimension=dimension, order=1)
     if abs(slope) > 1e-12:
         raise ValueError(f"{function} has no Hessian at the origin: its k'(0) is {slope:g}, it must be 0")
+
+
+def _terms(function: str, dimension: int, order: int) -> tuple[Term, ...]:
+    """The terms of the derivative of k of some order."""
+    row = SMOOTHING_FUNCTIONS[function]
+    terms = row.in_one_dimension if dimension == 1 else row.otherwise
+    for _ in range(order):
+        terms = tuple(_derivative(term) for term in terms)
+    return terms
 
 
 def _derivative(term: Term) -> Term:
