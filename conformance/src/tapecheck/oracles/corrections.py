@@ -120,7 +120,7 @@ def crk_density(
 
 
 def lattice_calibration(n_h: float, *, function: str, dimension: int) -> float:
-    """L = C_d/n_h^d Σ k(|n|/n_h) over the integer lattice: the density of a identity lattice, which should be one.
+    """L = C_d/n_h^d Σ k(|n|/n_h) over the integer lattice: the density of a unit lattice, which should be one.
 
     Args:
         n_h: support radius in units of the particle spacing.
