@@ -11,18 +11,31 @@ from sphweft.enums import (
     SupportMode,
 )
 from sphweft.errors import InputError, SphweftError
+from sphweft.neighbors import AdjacencyList
+from sphweft.operations import density, gradient, interpolate, warp_operation
+from sphweft.state import Corrections, CRKState, DomainDescription, OperationProperties, ParticleState
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdjacencyList",
+    "CRKState",
+    "Corrections",
+    "DomainDescription",
     "ExecutionMode",
     "GradientScheme",
     "InputError",
     "InteractionDirection",
     "LaplacianScheme",
     "Operation",
+    "OperationProperties",
     "ParticleKind",
+    "ParticleState",
     "SmoothingFunction",
     "SphweftError",
     "SupportMode",
+    "density",
+    "gradient",
+    "interpolate",
+    "warp_operation",
 ]

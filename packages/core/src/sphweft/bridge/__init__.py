@@ -1,0 +1,1 @@
+"""How torch.autograd sees a Warp kernel: layout, structs, specification, launch, Function."""

@@ -1,0 +1,168 @@
+"""Launches: the forward pass of a kernel, and its adjoint, launched explicitly.
+
+No tape is entered and none is left behind: the adjoint kernel is launched with the seed as its output's adjoint, which
+Warp then only reads, and with gradient buffers that live as long as the call. Sources: Warp's differentiability guide
+and the contracts `retain.output-zeroed`, `struct.lazy-read`, `struct.grad-pointer-frozen`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import warp as wp
+
+from sphweft.bridge.plan import Plan
+from sphweft.cache.bundles import StateBundle
+from sphweft.cache.views import view
+from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
+
+Output = tuple[Any, tuple[int, ...]]
+"""Warp type of an entry, and torch shape."""
+
+
+def switch(name: str, default: str) -> bool:
+    """An environment switch, read at every call."""
+    return os.environ.get(name, default) not in ("", "0")
+
+
+@dataclass(frozen=True, eq=False)
+class Launcher:
+    """One call of an operator, without its tensors.
+
+    Attributes:
+        plan: what to launch.
+        scalars: one for each scalar extra.
+        outputs: type and shape of each output.
+        threads: how many.
+        differentiated: whether a gradient may be asked for; the state struct is then this call's own.
+    """
+
+    plan: Plan
+    scalars: tuple[float, ...]
+    outputs: tuple[Output, ...]
+    threads: int
+    differentiated: bool
+
+    def run(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Launches the kernel on one tensor for each field of the plan; gives back its outputs."""
+        device = tensors[0].device
+        made = [torch.empty(shape, dtype=scalar_dtype(element), device=device) for element, shape in self.outputs]
+        if self.threads:
+            bundle, _arrays = self._filled(tensors)
+            COUNTERS["launches"] += 1
+            wp.launch(
+                self.plan.kernel,
+                self.threads,
+                inputs=(bundle.struct,),
+                outputs=[_descriptor(tensor) for tensor in made],
+                device=self.plan.device,
+                stream=_stream(device),
+                record_tape=False,
+            )
+        return made
+
+    def run_adjoint(
+        self, tensors: Sequence[torch.Tensor], seeds: Sequence[torch.Tensor | None], owners: Sequence[int]
+    ) -> list[torch.Tensor]:
+        """Launches the adjoint of the kernel.
+
+        Args:
+            tensors: one for each field of the plan.
+            seeds: the gradient of each output; None counts as zero.
+            owners: for each field the number of its gradient among those given back, -1 where none is asked for. A
+                tensor in two fields has one gradient, the sum of both roles.
+
+        Returns:
+            The gradients, of their tensors' shapes.
+        """
+        first = [owners.index(number) for number in range(max(owners, default=-1) + 1)]
+        gradients = [torch.zeros_like(tensors[n], memory_format=torch.contiguous_format) for n in first]
+        if not self.threads or all(seed is None for seed in seeds):
+            return gradients
+        bundle, _arrays = self._filled(tensors)
+        state = bundle.struct.__ctype__()
+        for entry, owner in zip(self.plan.fields, owners, strict=True):
+            if owner >= 0:
+                getattr(state, entry.name).grad = gradients[owner].data_ptr()
+        held = [None if seed is None else seed.contiguous() for seed in seeds]
+        launch = _through_tape if switch("SPHWEFT_TAPE_BACKWARD", "0") else _directly
+        launch(self, bundle.struct, held, _stream(tensors[0].device))
+        return gradients
+
+    def _filled(self, tensors: Sequence[torch.Tensor]) -> tuple[StateBundle, list[Any]]:
+        plan, keep, bundle = self.plan, True, None
+        if self.differentiated:
+            keep = switch("SPHWEFT_FIELD_CACHE_GRAD", "1")
+        elif not switch("SPHWEFT_DISABLE_BUNDLE", "0"):
+            bundle = getattr(plan.reused, "bundle", None)
+        if bundle is None:
+            COUNTERS["structs_built"] += 1
+            bundle = StateBundle(plan.struct(), plan.filling, plan.scalars)
+            if not self.differentiated:
+                plan.reused.bundle = bundle
+        else:
+            COUNTERS["structs_reused"] += 1
+        return bundle, bundle.fill(tensors, self.scalars, keep=keep)
+
+    def adjoint(self, state: Any, adjoints: Sequence[Any], stream: Any) -> None:
+        """Launches the adjoint kernel alone."""
+        COUNTERS["adjoint_launches"] += 1
+        wp.launch(
+            self.plan.kernel,
+            self.threads,
+            inputs=(state,),
+            outputs=[_nothing()] * len(adjoints),
+            adj_inputs=(self.plan.no_adjoint,),
+            adj_outputs=adjoints,
+            adjoint=True,
+            device=self.plan.device,
+            stream=stream,
+            record_tape=False,
+        )
+
+
+def _directly(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any) -> None:
+    launcher.adjoint(state, [_nothing() if seed is None else _descriptor(seed) for seed in seeds], stream)
+
+
+def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any) -> None:
+    """The documented way, seeds through `tape.backward(grads=…)`: the same launch, so equal to the bit."""
+    adjoints: list[Any] = []
+    grads: dict[Any, Any] = {}
+    for seed, (element, _) in zip(seeds, launcher.outputs, strict=True):
+        if seed is None:
+            adjoints.append(_nothing())
+            continue
+        shape = () if element in DTYPES else element._shape_
+        output = view(torch.zeros_like(seed), element, shape, keep=False)
+        output.requires_grad = True
+        adjoints.append(output.grad)
+        grads[output] = view(seed, element, shape, keep=False)
+    tape = wp.Tape()
+    tape.record_func(lambda: launcher.adjoint(state, adjoints, stream), list(grads))
+    tape.backward(grads=grads)
+
+
+def scalar_dtype(element: Any) -> torch.dtype:
+    """The torch dtype of a Warp type's scalars."""
+    return DTYPES[element] if element in DTYPES else DTYPES[element._wp_scalar_type_]
+
+
+def _nothing() -> Any:
+    return descriptor_type()()
+
+
+def _descriptor(tensor: torch.Tensor) -> Any:
+    """What Warp passes to a kernel for a contiguous tensor seen as one axis of entries."""
+    entry = tensor.element_size() * math.prod(tensor.shape[1:])
+    return descriptor_type()(tensor.data_ptr(), 0, 1, (tensor.shape[0],), (entry,))
+
+
+def _stream(device: torch.device) -> Any:
+    """Torch's current stream as Warp knows it; None on the CPU."""
+    return None if device.type == "cpu" else wp.stream_from_torch(torch.cuda.current_stream(device))

@@ -1,0 +1,83 @@
+"""The two ways into the engine: the declared call, and the positional shim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sphweft.bridge.function import differentiable_call, tracked_places
+from sphweft.bridge.launch import Launcher
+from sphweft.bridge.plan import plan_for
+from sphweft.bridge.spec import OperatorSpec, SPHContext, ThreadSpec
+from sphweft.errors import InputError
+from sphweft.state import Corrections
+
+STATE_PLACES = (
+    *("query", "properties", "domain", "query_volumes", "reference_volumes"),
+    *("adjacency", "reference", "crk", "omega", "renormalization"),
+)
+"""The positional state, in order; None stands for what is absent."""
+
+
+def launch_operator(spec: OperatorSpec, context: SPHContext, **extras: Any) -> Any:
+    """Runs a declared operator under torch.autograd.
+
+    Args:
+        spec: the operator.
+        context: the state of the call.
+        extras: what the operator declares beside it, by name.
+
+    Returns:
+        The output, or a tuple of them.
+
+    Raises:
+        InputError: something is missing, undeclared or does not fit; nothing has been launched then.
+    """
+    spec.check_extras(context, extras)
+    plan = plan_for(spec, context, extras)
+    tensors = plan.tensors(context, extras)
+    places = tracked_places(tensors)
+    launcher = Launcher(
+        plan=plan,
+        scalars=tuple(float(extras[name]) for name in plan.scalars),
+        outputs=tuple(output.resolve(context, extras) for output in spec.outputs),
+        threads=context.query.count if isinstance(spec.threads, ThreadSpec) else spec.threads(context, extras),
+        differentiated=bool(places),
+    )
+    if places:
+        return differentiable_call(launcher, tensors, places)
+    made = launcher.run(tensors)
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def launch_positional(spec: OperatorSpec, state: Sequence[Any], additional: Sequence[Any] = ()) -> Any:
+    """Runs a declared operator from a positional state of ten places, and extras in the declared order.
+
+    Args:
+        spec: the operator.
+        state: as `STATE_PLACES` names them, None for what is absent.
+        additional: the extras.
+
+    Raises:
+        InputError: as `launch_operator`, or a wrong number of places.
+    """
+    if len(state) != len(STATE_PLACES):
+        raise InputError("state", f"{len(STATE_PLACES)} places: {', '.join(STATE_PLACES)}", f"{len(state)}")
+    if len(additional) != len(spec.extras):
+        raise InputError("additional", f"{len(spec.extras)} extras of {spec.name}", f"{len(additional)}")
+    given = dict(zip(STATE_PLACES, state, strict=True))
+    context = SPHContext(
+        query=given["query"],
+        properties=given["properties"],
+        domain=given["domain"],
+        adjacency=given["adjacency"],
+        reference=given["reference"],
+        corrections=Corrections(
+            query_volumes=given["query_volumes"],
+            reference_volumes=given["reference_volumes"],
+            query_crk=given["crk"],
+            query_omega=given["omega"],
+            renormalization=given["renormalization"],
+        ),
+    )
+    return launch_operator(spec, context, **{extra.name: v for extra, v in zip(spec.extras, additional, strict=True)})

@@ -1,0 +1,152 @@
+"""A plan: everything about an operator's launch that does not change from call to call, made once a specialisation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import warp as wp
+
+from sphweft.bridge.layout import INDEX, LAYOUT, READERS, Kind
+from sphweft.bridge.spec import NO_CORRECTIONS, Build, ExtraKind, Extras, OperatorSpec, SPHContext
+from sphweft.errors import InputError
+from sphweft.runtime import COUNTERS, LOCK, SCALARS, element_type, silence, warp_device
+
+
+@dataclass(frozen=True)
+class Field:
+    """A tensor field of a state struct.
+
+    Attributes:
+        name: of the field.
+        element: Warp type of an entry.
+        shape: of an entry.
+        differentiable: whether a gradient can flow into it.
+        read: takes the tensor out of a call's context; None for an extra.
+    """
+
+    name: str
+    element: Any
+    shape: tuple[int, ...]
+    differentiable: bool
+    read: Callable[[SPHContext], Any] | None
+
+
+@dataclass(eq=False)
+class Plan:
+    """A kernel of one specialisation, its state struct, and what fills it.
+
+    Attributes:
+        spec: the operator.
+        kernel: the Warp kernel.
+        struct: the state struct's type.
+        fields: the tensor fields, layout first, then extras, in the order in which tensors are handed over.
+        scalars: names of the scalar extras.
+        device: the Warp device.
+        no_adjoint: an empty struct, the adjoint that a launch must be given for the state.
+        reused: structs that calls without gradient fill again, one a thread.
+    """
+
+    spec: OperatorSpec
+    kernel: Any
+    struct: Any
+    fields: tuple[Field, ...]
+    scalars: tuple[str, ...]
+    device: Any
+    no_adjoint: Any
+    reused: threading.local = field(default_factory=threading.local)
+
+    def __post_init__(self) -> None:
+        self.filling = tuple((entry.name, entry.element, entry.shape) for entry in self.fields)
+
+    def tensors(self, context: SPHContext, extras: Extras) -> list[torch.Tensor]:
+        """The tensors of a call in the order of the fields.
+
+        Raises:
+            InputError: one is missing.
+        """
+        if context.corrections is not NO_CORRECTIONS:
+            self._refuse_unread(context)
+        found: list[torch.Tensor] = []
+        for entry in self.fields:
+            value = extras[entry.name] if entry.read is None else entry.read(context)
+            if value is None:
+                raise InputError(entry.name, f"a tensor, which {self.spec.name} reads", "nothing")
+            found.append(value)
+        return found
+
+    def _refuse_unread(self, context: SPHContext) -> None:
+        """A correction that changes the result elsewhere is never silently dropped."""
+        read = {LAYOUT[INDEX[entry.name]].source for entry in self.fields if entry.read is not None}
+        for name in ("reference_volumes", "query_crk", "query_omega", "reference_omega", "renormalization"):
+            used = any(source.startswith(f"corrections.{name}") for source in read)
+            if getattr(context.corrections, name) is not None and not used:
+                raise InputError(name, f"nothing, since {self.spec.name} does not use it here", "a correction")
+
+
+_PLANS: dict[Any, Plan] = {}
+
+
+def plan_for(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
+    """The plan of an operator for a call; made, and its module loaded, at the first call of its kind."""
+    positions = context.query.positions
+    tensors = tuple(extras[extra.name].shape[1:] for extra in spec.extras if extra.kind is ExtraKind.TENSOR)
+    volumes = context.corrections.reference_volumes is not None
+    key = (spec, positions.shape[1], positions.dtype, positions.device, context.properties, context.periodic, volumes)
+    plan = _PLANS.get((key, tensors))
+    if plan is None:
+        with LOCK:
+            plan = _PLANS.get((key, tensors)) or _make(spec, context, extras)
+            _PLANS[key, tensors] = plan
+    return plan
+
+
+def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
+    positions = context.query.positions
+    dimension, scalar, device = context.query.dimension, SCALARS[positions.dtype], warp_device(positions.device)
+    shapes = {extra.name: _entry_shape(extras[extra.name]) for extra in _tensor_extras(spec)}
+    build = Build(
+        dimension=dimension,
+        scalar=scalar,
+        properties=context.properties,
+        periodic=context.periodic,
+        supplied_volumes=context.corrections.reference_volumes is not None,
+        elements=tuple((name, element_type(scalar, shape)) for name, shape in shapes.items()),
+    )
+    reads = spec.reads(build) if callable(spec.reads) else spec.reads
+    fields = [_layout_field(name, build) for name in reads]
+    fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
+    scalars = tuple(extra.name for extra in spec.extras if extra.kind is ExtraKind.SCALAR)
+    struct = _struct([(f.name, wp.array(dtype=f.element)) for f in fields] + [(name, scalar) for name in scalars])
+    COUNTERS["kernels_made"] += 1
+    kernel = spec.kernel(struct, build)
+    with silence():
+        wp.load_module(kernel.module, device=device)
+    return Plan(spec, kernel, struct, tuple(fields), scalars, device, struct())
+
+
+def _tensor_extras(spec: OperatorSpec) -> Sequence[Any]:
+    return [extra for extra in spec.extras if extra.kind is ExtraKind.TENSOR]
+
+
+def _entry_shape(tensor: torch.Tensor) -> tuple[int, ...]:
+    """Trailing axes are one vector to the kernel, whatever their rank."""
+    trailing = tensor.shape[1:]
+    return (trailing.numel(),) if trailing else ()
+
+
+def _layout_field(name: str, build: Build) -> Field:
+    if name not in INDEX:
+        raise InputError("reads", "names of the layout", repr(name))
+    slot = LAYOUT[INDEX[name]]
+    shapes: dict[Kind, tuple[int, ...]] = {Kind.VECTOR: (build.dimension,), Kind.MATRIX: (build.dimension,) * 2}
+    shape = shapes.get(slot.kind, ())
+    scalar = wp.int32 if slot.kind is Kind.INTEGER else build.scalar
+    return Field(name, element_type(scalar, shape), shape, slot.differentiable, READERS[INDEX[name]])
+
+
+def _struct(fields: Sequence[tuple[str, Any]]) -> Any:
+    return wp.struct(type("State", (), {"__annotations__": dict(fields), "__module__": __name__}))

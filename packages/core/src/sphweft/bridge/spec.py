@@ -1,0 +1,222 @@
+"""The declared interface of an operator: what its kernel reads, takes beside it, and gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import torch
+
+from sphweft.enums import ExecutionMode
+from sphweft.errors import InputError, of_type, same_device
+from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
+
+Extras: TypeAlias = Mapping[str, Any]
+NO_CORRECTIONS = Corrections()
+
+
+@dataclass(frozen=True, eq=False)
+class SPHContext:
+    """The state of one call, by name.
+
+    Attributes:
+        query: the particles that receive.
+        properties: the discretisation.
+        domain: the box; None where space is unbounded.
+        adjacency: who is near whom.
+        reference: the particles that contribute; None where they are the query's.
+        corrections: volumes and corrections.
+        mode: how the call is differentiated; FORWARD is rejected.
+
+    Raises:
+        InputError: parts that do not fit together.
+    """
+
+    query: ParticleState
+    properties: OperationProperties
+    domain: DomainDescription | None = None
+    adjacency: AdjacencyList | None = None
+    reference: ParticleState | None = None
+    corrections: Corrections = NO_CORRECTIONS
+    mode: ExecutionMode = ExecutionMode.AUTO
+
+    def __post_init__(self) -> None:
+        query, source = self.query, self.source
+        of_type("query", query, ParticleState)
+        of_type("properties", self.properties, OperationProperties)
+        if source is not query:
+            of_type("reference", source, ParticleState)
+            if source.dimension != query.dimension:
+                raise InputError("reference", f"{query.dimension} dimensions, as query", f"{source.dimension}")
+            if source.positions.dtype != query.positions.dtype:
+                actual = f"dtype {source.positions.dtype}"
+                raise InputError("reference", f"dtype {query.positions.dtype}, as query", actual)
+            same_device("reference", source.positions, query.positions, "query")
+        if self.domain is not None and self.domain.dimension != query.dimension:
+            raise InputError("domain", f"{query.dimension} axes, as the positions", f"{self.domain.dimension}")
+        adjacency = self.adjacency
+        if adjacency is not None:
+            of_type("adjacency", adjacency, AdjacencyList)
+            made_for = f"made for {adjacency.query_count} queries and {adjacency.reference_count} references"
+            if adjacency.query_count != query.count or adjacency.reference_count != source.count:
+                raise InputError("adjacency", f"a list for {query.count} queries, {source.count} references", made_for)
+            same_device("adjacency", adjacency.offsets, query.positions, "query")
+        if self.mode is not ExecutionMode.AUTO:
+            remedy = "use torch's dual tensors for forward mode"
+            raise InputError("mode", "ExecutionMode.AUTO", f"{self.mode!r}, which is not implemented", remedy)
+
+    @property
+    def source(self) -> ParticleState:
+        """The particles that contribute."""
+        return self.query if self.reference is None else self.reference
+
+    @property
+    def periodic(self) -> bool:
+        """Whether any axis is."""
+        return self.domain is not None and any(self.domain.periodic)
+
+    @property
+    def domain_tensors(self) -> tuple[torch.Tensor, ...] | None:
+        """Minimum, maximum and periodicity in the precision of the particles."""
+        if self.domain is None:
+            return None
+        return self.domain.tensors(self.query.positions.dtype, self.query.positions.device)
+
+
+class ExtraKind(Enum):
+    """What an extra argument is."""
+
+    TENSOR = "tensor"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True)
+class ExtraSpec:
+    """One further argument of an operator; it becomes a field of the kernel's state struct.
+
+    Attributes:
+        name: the keyword of the call, and the field.
+        kind: a floating tensor of shape (n, …), whose entries become scalars or vectors, or a Python number.
+        rows: which population the tensor's first axis belongs to, `"query"`, `"reference"` or `""` for neither.
+    """
+
+    name: str
+    kind: ExtraKind = ExtraKind.TENSOR
+    rows: str = ""
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """One output of a kernel.
+
+    Attributes:
+        dtype: Warp type of an entry, or a function of `(context, extras)` that gives it.
+        shape: torch shape, or a function of `(context, extras)` that gives it; its trailing axes are the entry's.
+    """
+
+    dtype: Any
+    shape: tuple[int, ...] | Callable[[SPHContext, Extras], tuple[int, ...]]
+
+    def resolve(self, context: SPHContext, extras: Extras) -> tuple[Any, tuple[int, ...]]:
+        """Type and shape for one call; a type is taken as it is, not called."""
+        dtype = self.dtype if isinstance(self.dtype, type) else self.dtype(context, extras)
+        shape = self.shape(context, extras) if callable(self.shape) else self.shape
+        return dtype, tuple(shape)
+
+
+class ThreadSpec(Enum):
+    """How many threads a kernel is launched with."""
+
+    QUERY_COUNT = "a thread a query particle"
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a kernel is specialised for.
+
+    Attributes:
+        dimension: 1, 2 or 3.
+        scalar: Warp's float32 or float64.
+        properties: the discretisation.
+        periodic: whether any axis of the domain is.
+        supplied_volumes: whether reference volumes are given.
+        elements: Warp type of an entry of each extra tensor.
+    """
+
+    dimension: int
+    scalar: Any
+    properties: OperationProperties
+    periodic: bool
+    supplied_volumes: bool
+    elements: tuple[tuple[str, Any], ...]
+
+    @cached_property
+    def vector(self) -> Any:
+        """The Warp type of a position."""
+        from sphweft.runtime import element_type
+
+        return element_type(self.scalar, (self.dimension,))
+
+    def element(self, extra: str) -> Any:
+        """The Warp type of an entry of an extra tensor."""
+        return dict(self.elements)[extra]
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """An operator: a kernel and what it takes.
+
+    The kernel takes the state struct, whose fields are what `reads` names and the extras, and then its outputs. Put a
+    neighbour loop into a function of its own that returns the sums (see the contract `codegen.nonlinear-after-loop`).
+
+    Attributes:
+        name: for error messages.
+        kernel: `(state struct type, build) -> kernel`; called once for each specialisation.
+        reads: fields of the layout that the kernel reads, or a function of a `Build` that names them.
+        outputs: what it writes.
+        extras: what it takes beside the layout.
+        threads: a thread a query, or a function of `(context, extras)` that gives the number.
+    """
+
+    name: str
+    kernel: Callable[[Any, Build], Any]
+    reads: tuple[str, ...] | Callable[[Build], tuple[str, ...]]
+    outputs: tuple[OutputSpec, ...]
+    extras: tuple[ExtraSpec, ...] = ()
+    threads: ThreadSpec | Callable[[SPHContext, Extras], int] = ThreadSpec.QUERY_COUNT
+
+    def check_extras(self, context: SPHContext, extras: Extras) -> None:
+        """Refuses extras that are missing, undeclared or of the wrong kind.
+
+        Raises:
+            InputError: naming the extra.
+        """
+        declared = {extra.name: extra for extra in self.extras}
+        for name in extras:
+            if name not in declared:
+                known = ", ".join(declared) or "none"
+                raise InputError(name, f"an extra of {self.name} ({known})", "an undeclared one")
+        positions = context.query.positions
+        for name, extra in declared.items():
+            if name not in extras:
+                raise InputError(name, f"an argument, which {self.name} needs", "nothing")
+            value = extras[name]
+            if extra.kind is ExtraKind.SCALAR:
+                if isinstance(value, bool) or not isinstance(value, (int, float)):
+                    raise InputError(name, "a Python number", type(value).__name__)
+                continue
+            if not isinstance(value, torch.Tensor):
+                raise InputError(name, "a tensor", type(value).__name__)
+            if value.dtype != positions.dtype or value.layout != torch.strided or value.ndim == 0:
+                expected = f"a dense tensor of dtype {positions.dtype} with at least one axis"
+                raise InputError(name, expected, f"dtype {value.dtype}, {value.layout}, {value.ndim} axes")
+            same_device(name, value, positions, "positions")
+            if extra.rows:
+                count = (context.query if extra.rows == "query" else context.source).count
+                if value.shape[0] != count:
+                    expected = f"{count} rows, one a {extra.rows} particle"
+                    raise InputError(name, expected, f"shape {tuple(value.shape)}")

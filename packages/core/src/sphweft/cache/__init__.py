@@ -1,0 +1,1 @@
+"""Caches keyed to the identity of an object, never to an address."""

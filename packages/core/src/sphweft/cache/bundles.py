@@ -1,0 +1,60 @@
+"""State structs and what was last written into them.
+
+A call without gradient fills its thread's struct again and writes only the fields that changed. A call that may be
+differentiated always gets a struct of its own: whoever reads a struct later reads what it holds then (contract
+`struct.lazy-read`). A struct holds descriptors, not arrays, so that it keeps nobody's memory alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from sphweft.cache.views import view
+from sphweft.runtime import COUNTERS
+
+
+class StateBundle:
+    """A state struct that knows what it holds.
+
+    Args:
+        struct: an instance of the struct's type.
+        fields: name, Warp type and entry shape of each tensor field.
+        scalars: names of the scalar fields.
+    """
+
+    __slots__ = ("_fields", "_scalars", "_values", "_written", "struct")
+
+    def __init__(self, struct: Any, fields: Sequence[tuple[str, Any, tuple[int, ...]]], scalars: Sequence[str]) -> None:
+        self.struct, self._fields, self._scalars = struct, fields, scalars
+        self._written: list[tuple[int | None, int] | None] = [None] * len(fields)
+        self._values: Sequence[float] = ()
+
+    def fill(self, tensors: Sequence[torch.Tensor], values: Sequence[float], *, keep: bool) -> list[Any]:
+        """Writes the fields that changed.
+
+        Args:
+            tensors: one for each tensor field.
+            values: one for each scalar field.
+            keep: whether views come from the view cache.
+
+        Returns:
+            The arrays, which must live until the launch.
+        """
+        target = self.struct.__ctype__()
+        arrays = []
+        for index, ((name, element, shape), tensor) in enumerate(zip(self._fields, tensors, strict=True)):
+            array = view(tensor, element, shape, keep=keep)
+            arrays.append(array)
+            content = (array.ptr, array.shape[0])
+            if self._written[index] != content:
+                setattr(target, name, array.__ctype__())
+                self._written[index] = content
+                COUNTERS["fields_written"] += 1
+        if values != self._values:
+            for name, value in zip(self._scalars, values, strict=True):
+                setattr(target, name, value)
+            self._values = values
+        return arrays

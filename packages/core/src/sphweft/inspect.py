@@ -1,0 +1,30 @@
+"""What a judge may see of the package: counters of what was done, and the state of the caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from sphweft.cache import views
+from sphweft.runtime import COUNTERS
+
+
+def counters() -> dict[str, int]:
+    """A copy of the counters.
+
+    Returns:
+        `launches` and `adjoint_launches` of kernels, `views_built`, `views_reused`, `structs_built`, `structs_reused`,
+        `fields_written` into reused structs, `kernels_made`.
+    """
+    return dict(COUNTERS)
+
+
+def cached_view(tensor: torch.Tensor) -> Any:
+    """The Warp array that the view cache holds for this tensor object, or None."""
+    return views.kept(tensor)
+
+
+def cached_view_count() -> int:
+    """How many views the cache holds."""
+    return views.kept_count()

@@ -1,0 +1,5 @@
+"""Who is near whom."""
+
+from sphweft.neighbors.adjacency import AdjacencyList
+
+__all__ = ["AdjacencyList"]

@@ -1,0 +1,173 @@
+"""The public operators: one entry, and a named function each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from sphweft.bridge.operator import launch_operator
+from sphweft.bridge.spec import NO_CORRECTIONS, SPHContext
+from sphweft.enums import GradientScheme, Operation
+from sphweft.errors import InputError, of_type
+from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.operators.density import DENSITY
+from sphweft.operators.gradient import GRADIENT
+from sphweft.operators.interpolate import INTERPOLATE
+from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
+from sphweft.validation import check_values
+
+Validate = Literal["metadata", "full"]
+
+_SPECS = {Operation.DENSITY: DENSITY, Operation.INTERPOLATE: INTERPOLATE, Operation.GRADIENT: GRADIENT}
+_DEFAULTS = OperationProperties()
+
+
+def warp_operation(
+    operation: Operation,
+    query: ParticleState,
+    adjacency: AdjacencyList,
+    *,
+    values: torch.Tensor | None = None,
+    query_values: torch.Tensor | None = None,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    corrections: Corrections = NO_CORRECTIONS,
+    validate: Validate = "metadata",
+) -> torch.Tensor:
+    """A sum over neighbours, differentiable with respect to every floating tensor.
+
+    Args:
+        operation: which sum.
+        query: the N particles that receive.
+        adjacency: for every query the M references that may be near it.
+        values: the field f at the references, shape (M, *field), any rank; unused by density.
+        query_values: the field at the queries, shape (N, *field); left out, `values`, where the populations are one.
+        reference: the particles that contribute; left out, the query particles themselves.
+        domain: the periodic box; left out, space is unbounded.
+        properties: smoothing function, support mode, scheme, direction.
+        corrections: supplied volumes.
+        validate: `"metadata"` checks shapes, dtypes and devices; `"full"` reads the values as well: NaN, supports that
+            are not positive, kinds outside 0 to 3, a support beyond half a periodic side.
+
+    Returns:
+        Density: shape (N,). Interpolate: (N, *field). Gradient: (N, *field, d), derivative axis last.
+
+    Raises:
+        InputError: naming the argument, before anything is launched.
+    """
+    of_type("operation", operation, Operation)
+    of_type("adjacency", adjacency, AdjacencyList)
+    if operation not in _SPECS:
+        raise InputError("operation", "density, interpolate or gradient", operation.name.lower())
+    context = SPHContext(query, properties, domain, adjacency, reference, corrections)
+    fields = {}
+    if operation is Operation.DENSITY:
+        for name, given in (("values", values), ("query_values", query_values)):
+            if given is not None:
+                raise InputError(name, "nothing, since density sums no field", type(given).__name__)
+    else:
+        fields["values"] = _field("values", values)
+    if operation is Operation.GRADIENT:
+        fields["query_values"] = _query_field(context, fields["values"], query_values)
+    elif query_values is not None and operation is Operation.INTERPOLATE:
+        raise InputError("query_values", "nothing, since interpolation reads the references alone", "a tensor")
+    if validate == "full":
+        check_values(context, fields)
+    elif validate != "metadata":
+        raise InputError("validate", "'metadata' or 'full'", repr(validate))
+    return launch_operator(_SPECS[operation], context, **fields)  # type: ignore[no-any-return]
+
+
+def _field(name: str, value: torch.Tensor | None) -> torch.Tensor:
+    if not isinstance(value, torch.Tensor):
+        raise InputError(name, "a tensor of shape (n, *field)", "nothing" if value is None else type(value).__name__)
+    return value
+
+
+def _query_field(context: SPHContext, values: torch.Tensor, query_values: torch.Tensor | None) -> torch.Tensor:
+    """The query side of a field that enters on both sides."""
+    if query_values is None:
+        if context.reference is None:
+            return values
+        if context.properties.gradient_scheme == GradientScheme.NAIVE:
+            return values.new_zeros((context.query.count, *values.shape[1:]))
+    query_values = _field("query_values", query_values)
+    if query_values.shape[1:] != values.shape[1:]:
+        expected = f"trailing axes {tuple(values.shape[1:])}, as values"
+        raise InputError("query_values", expected, f"{tuple(query_values.shape[1:])}")
+    return query_values
+
+
+def density(
+    query: ParticleState,
+    adjacency: AdjacencyList,
+    *,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    validate: Validate = "metadata",
+) -> torch.Tensor:
+    """ρ_i = Σ_j m_j W_ij [mass over volume], shape (N,) (Price 2012). Arguments as `warp_operation`'s."""
+    return warp_operation(
+        Operation.DENSITY,
+        query,
+        adjacency,
+        reference=reference,
+        domain=domain,
+        properties=properties,
+        validate=validate,
+    )
+
+
+def interpolate(
+    query: ParticleState,
+    values: torch.Tensor,
+    adjacency: AdjacencyList,
+    *,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    corrections: Corrections = NO_CORRECTIONS,
+    validate: Validate = "metadata",
+) -> torch.Tensor:
+    """⟨f⟩_i = Σ_j V_j f_j W_ij, shape (N, *field) (Price 2012). Arguments as `warp_operation`'s."""
+    return warp_operation(
+        Operation.INTERPOLATE,
+        query,
+        adjacency,
+        values=values,
+        reference=reference,
+        domain=domain,
+        properties=properties,
+        corrections=corrections,
+        validate=validate,
+    )
+
+
+def gradient(
+    query: ParticleState,
+    values: torch.Tensor,
+    adjacency: AdjacencyList,
+    *,
+    query_values: torch.Tensor | None = None,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    corrections: Corrections = NO_CORRECTIONS,
+    validate: Validate = "metadata",
+) -> torch.Tensor:
+    """(∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, shape (N, *field, d) (Price 2012). Arguments as `warp_operation`'s."""
+    return warp_operation(
+        Operation.GRADIENT,
+        query,
+        adjacency,
+        values=values,
+        query_values=query_values,
+        reference=reference,
+        domain=domain,
+        properties=properties,
+        corrections=corrections,
+        validate=validate,
+    )

@@ -1,0 +1,162 @@
+"""The one loop over neighbours: every operator is a sum of coefficient × geometry over the pairs that its direction
+selects.
+
+The loop is a function that returns the sum, since Warp's reverse pass does not replay what a kernel does with a value
+accumulated in a loop (contract `codegen.nonlinear-after-loop`). What depends on the query particle alone is read once,
+before the loop.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import warp as wp
+
+from sphweft.bridge.spec import Build
+from sphweft.enums import InteractionDirection, SupportMode
+from sphweft.geometry import pair_functions
+from sphweft.operators.directions import selection
+
+
+class PairTerms(NamedTuple):
+    """What an operator adds to the loop, as Warp functions.
+
+    Attributes:
+        own: `(state, i)` → what the coefficient needs of the query particle.
+        coefficient: `(own, state, j)` → coefficient of a pair.
+        geometry: `"value"` for W_ij or `"gradient"` for ∇W_ij.
+        product: `(coefficient, geometry)` → the pair's contribution.
+        finish: `(sum, state, i)` → the output.
+        result: Warp type of the sum.
+    """
+
+    own: Any
+    coefficient: Any
+    geometry: str
+    product: Any
+    finish: Any
+    result: Any
+
+
+def pair_fields(build: Build) -> tuple[str, ...]:
+    """The layout fields that the loop itself reads."""
+    fields = ["query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"]
+    mode = build.properties.support_mode
+    fields += ["query_supports"] if mode != SupportMode.SCATTER else []
+    fields += ["reference_supports"] if mode != SupportMode.GATHER else []
+    if build.properties.direction != InteractionDirection.UNMASKED:
+        fields += ["query_kinds", "reference_kinds"]
+    if build.periodic:
+        fields += ["domain_minimum", "domain_maximum", "periodicity"]
+    return tuple(fields)
+
+
+def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
+    """The kernel that sums an operator's pair terms.
+
+    Args:
+        State: the state struct's type.
+        build: what the kernel is specialised for.
+        terms: the operator's part.
+    """
+    scalar, vector, result = build.scalar, build.vector, terms.result
+    zero = scalar(0.0)
+    nothing = result(zero)
+    mode = build.properties.support_mode
+    pair = pair_functions(build.properties.smoothing_function, mode, build.dimension, scalar, build.periodic)
+    separation, geometry = pair.separation, getattr(pair, terms.geometry)
+    own_of, coefficient, product, finish = terms.own, terms.coefficient, terms.product, terms.finish
+    query_support = _support("query_supports", mode != SupportMode.SCATTER, State, scalar)
+    reference_support = _support("reference_supports", mode != SupportMode.GATHER, State, scalar)
+    period_of = _period(State, vector, zero, build.periodic)
+    receives, contributes = _selectors(State, build.properties.direction)
+
+    @wp.func
+    def neighbour_sum(state: State, i: int):
+        total = nothing
+        own = own_of(state, i)
+        x_i = state.query_positions[i]
+        h_i = query_support(state, i)
+        period = period_of(state)
+        start = state.row_offsets[i]
+        for place in range(start, start + state.row_counts[i]):
+            j = state.neighbors[place]
+            if contributes(state, j):
+                x = separation(x_i, state.reference_positions[j], period)
+                total += product(coefficient(own, state, j), geometry(x, h_i, reference_support(state, j)))
+        return total
+
+    @wp.kernel(module="unique")
+    def pair_sum(state: State, out: wp.array(dtype=result)):
+        i = wp.tid()
+        if receives(state, i):
+            out[i] = finish(neighbour_sum(state, i), state, i)
+        else:
+            out[i] = nothing
+
+    return pair_sum
+
+
+def _support(field: str, read: bool, State: Any, scalar: Any) -> Any:
+    one = scalar(1.0)
+    if not read:
+
+        @wp.func
+        def unused(state: State, index: int):
+            return one
+
+        return unused
+    if field == "query_supports":
+
+        @wp.func
+        def query_support(state: State, index: int):
+            return state.query_supports[index]
+
+        return query_support
+
+    @wp.func
+    def reference_support(state: State, index: int):
+        return state.reference_supports[index]
+
+    return reference_support
+
+
+def _period(State: Any, vector: Any, zero: Any, periodic: bool) -> Any:
+    nothing = vector(zero)
+    if not periodic:
+
+        @wp.func
+        def unbounded(state: State):
+            return nothing
+
+        return unbounded
+
+    @wp.func
+    def sides(state: State):
+        return wp.cw_mul(state.domain_maximum[0] - state.domain_minimum[0], state.periodicity[0])
+
+    return sides
+
+
+def _selectors(State: Any, direction: InteractionDirection) -> tuple[Any, Any]:
+    if direction == InteractionDirection.UNMASKED:
+
+        @wp.func
+        def everything(state: State, index: int):
+            return True
+
+        return everything, everything
+    receiving, contributing = (_bits(kinds) for kinds in selection(direction))
+
+    @wp.func
+    def receives(state: State, i: int):
+        return (receiving >> state.query_kinds[i]) & 1 == 1
+
+    @wp.func
+    def contributes(state: State, j: int):
+        return (contributing >> state.reference_kinds[j]) & 1 == 1
+
+    return receives, contributes
+
+
+def _bits(kinds: Sequence[int]) -> int:
+    return sum(1 << kind for kind in kinds)

@@ -1,0 +1,50 @@
+"""Warp functions that several operators share: volumes, and parts that do nothing."""
+
+from typing import Any
+
+import warp as wp
+
+from sphweft.bridge.spec import Build
+
+
+def volume_fields(build: Build) -> tuple[str, ...]:
+    """The fields that a reference volume is read from."""
+    return ("reference_volumes",) if build.supplied_volumes else ("reference_masses", "reference_densities")
+
+
+def volume(State: Any, build: Build) -> Any:
+    """`(state, j)` → V_j: the supplied volume, or m_j/ρ_j."""
+    if build.supplied_volumes:
+
+        @wp.func
+        def supplied(state: State, j: int):
+            return state.reference_volumes[j]
+
+        return supplied
+
+    @wp.func
+    def derived(state: State, j: int):
+        return state.reference_masses[j] / state.reference_densities[j]
+
+    return derived
+
+
+def nothing_own(State: Any, build: Build) -> Any:
+    """`(state, i)` → a zero: nothing of the query particle enters the coefficient."""
+    zero = build.scalar(0.0)
+
+    @wp.func
+    def nothing(state: State, i: int):
+        return zero
+
+    return nothing
+
+
+def as_it_is(State: Any, result: Any) -> Any:
+    """`(sum, state, i)` → the sum."""
+
+    @wp.func
+    def unchanged(total: result, state: State, i: int):
+        return total
+
+    return unchanged

@@ -1,0 +1,1 @@
+"""Smoothing functions: one table declares them, everything else is derived from it."""

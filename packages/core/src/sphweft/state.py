@@ -1,0 +1,180 @@
+"""What an operator is given: particles, a domain, the choice of discretisation, supplied volumes and corrections.
+
+Every object checks its own metadata (shapes, dtypes, devices) when it is made and never looks at a value;
+`validate="full"` of an operator does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from sphweft.enums import GradientScheme, InteractionDirection, SmoothingFunction, SupportMode
+from sphweft.errors import InputError, of_type, same_device, tensor_of
+
+FLOATING = (torch.float32, torch.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ParticleState:
+    """A population of n particles in d dimensions. All floating tensors have one dtype, float32 or float64.
+
+    Attributes:
+        positions: [m], shape (n, d), d = 1, 2 or 3; in a periodic domain they may lie outside the box.
+        supports: full support radii h [m], shape (n,).
+        masses: [kg in three dimensions], shape (n,).
+        kinds: int32, shape (n,), values of `ParticleKind`.
+        densities: [mass over volume], shape (n,); needed by operators that use m/ρ, unless volumes are supplied.
+
+    Raises:
+        InputError: a tensor is missing or has the wrong type, shape, dtype or device.
+    """
+
+    positions: torch.Tensor
+    supports: torch.Tensor
+    masses: torch.Tensor
+    kinds: torch.Tensor
+    densities: torch.Tensor | None = None
+
+    def __post_init__(self) -> None:
+        positions = tensor_of("positions", self.positions, FLOATING, "(n, d) with d = 1, 2 or 3")
+        if positions.ndim != 2 or not 1 <= positions.shape[1] <= 3:
+            raise InputError("positions", "shape (n, d) with d = 1, 2 or 3", f"shape {tuple(positions.shape)}")
+        shape = positions.shape[:1]
+        for name in ("supports", "masses", "kinds", "densities"):
+            value = getattr(self, name)
+            if value is None and name == "densities":
+                continue
+            dtypes = (torch.int32,) if name == "kinds" else (positions.dtype,)
+            tensor_of(name, value, dtypes, f"({shape[0]},)")
+            if value.shape != shape:
+                raise InputError(name, f"shape {tuple(shape)}, one value a particle", f"shape {tuple(value.shape)}")
+            same_device(name, value, positions, "positions")
+
+    @property
+    def count(self) -> int:
+        """The number of particles n."""
+        return self.positions.shape[0]
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions d."""
+        return self.positions.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class DomainDescription:
+    """A box, periodic axis by axis.
+
+    Attributes:
+        minimum: lower corner [m], one value an axis.
+        maximum: upper corner [m].
+        periodic: whether opposite faces are one, an axis each.
+
+    Raises:
+        InputError: lengths differ, or a side is not positive.
+    """
+
+    minimum: Sequence[float]
+    maximum: Sequence[float]
+    periodic: Sequence[bool]
+    _tensors: dict[tuple[torch.dtype, torch.device], tuple[torch.Tensor, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        for name, kind in (("minimum", float), ("maximum", float), ("periodic", bool)):
+            values = getattr(self, name)
+            try:
+                object.__setattr__(self, name, tuple(kind(value) for value in values))
+            except (TypeError, ValueError):
+                raise InputError(name, f"a sequence of {kind.__name__}s, one an axis", repr(values)) from None
+        if not len(self.minimum) == len(self.maximum) == len(self.periodic):
+            lengths = f"lengths {len(self.minimum)}, {len(self.maximum)}, {len(self.periodic)}"
+            raise InputError("minimum, maximum, periodic", "one value an axis each", lengths)
+        if not all(low < high for low, high in zip(self.minimum, self.maximum, strict=True)):
+            raise InputError("maximum", f"above the minimum {self.minimum} on every axis", str(self.maximum))
+
+    @property
+    def dimension(self) -> int:
+        """The number of axes."""
+        return len(self.minimum)
+
+    def tensors(self, dtype: torch.dtype, device: torch.device) -> tuple[torch.Tensor, ...]:
+        """Minimum, maximum and periodicity (1 or 0) as tensors of shape (1, d), the same objects on every call."""
+        key = (dtype, device)
+        if key not in self._tensors:
+            rows = (self.minimum, self.maximum, [float(flag) for flag in self.periodic])
+            self._tensors[key] = tuple(torch.tensor([row], dtype=dtype, device=device) for row in rows)
+        return self._tensors[key]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_tensors": {}}
+
+
+@dataclass(frozen=True)
+class OperationProperties:
+    """How a sum over neighbours is discretised.
+
+    Attributes:
+        smoothing_function: the smoothing function W.
+        support_mode: whose support radius a pair uses.
+        gradient_scheme: the coefficient of gradients.
+        direction: which kinds of particles contribute to which.
+    """
+
+    smoothing_function: SmoothingFunction = SmoothingFunction.WENDLAND4
+    support_mode: SupportMode = SupportMode.GATHER
+    gradient_scheme: GradientScheme = GradientScheme.DIFFERENCE
+    direction: InteractionDirection = InteractionDirection.ALL_TO_ALL
+
+    def __post_init__(self) -> None:
+        for name, kind in (
+            ("smoothing_function", SmoothingFunction),
+            ("support_mode", SupportMode),
+            ("gradient_scheme", GradientScheme),
+            ("direction", InteractionDirection),
+        ):
+            of_type(name, getattr(self, name), kind)
+
+
+@dataclass(frozen=True, eq=False)
+class CRKState:
+    """The reproducing-kernel correction of a population of n particles: W^R = a (1 + b·x) W (Frontiere et al. 2017).
+
+    Attributes:
+        a: shape (n,).
+        b: shape (n, d).
+        gradient_of_a: shape (n, d).
+        gradient_of_b: derivative axis first, shape (n, d, d).
+    """
+
+    a: torch.Tensor
+    b: torch.Tensor
+    gradient_of_a: torch.Tensor
+    gradient_of_b: torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """What corrects the sums of a call; None where a thing is not used.
+
+    Attributes:
+        query_volumes: [volume], shape (N,).
+        reference_volumes: [volume], shape (M,), instead of m/ρ.
+        query_crk: the query side's reproducing-kernel correction.
+        reference_crk: the reference side's.
+        query_omega: grad-h factor Ω, shape (N,).
+        reference_omega: the same of the reference side, shape (M,).
+        renormalization: matrices L, shape (N, d, d).
+    """
+
+    query_volumes: torch.Tensor | None = None
+    reference_volumes: torch.Tensor | None = None
+    query_crk: CRKState | None = None
+    reference_crk: CRKState | None = None
+    query_omega: torch.Tensor | None = None
+    reference_omega: torch.Tensor | None = None
+    renormalization: torch.Tensor | None = None

@@ -1,0 +1,97 @@
+"""Wrong input is refused with the argument's name, before anything is launched."""
+
+import pytest
+import torch
+
+import sphweft
+from sphweft import InputError, inspect
+
+
+def state(case, **changes):
+    positions, supports, masses, densities, _ = case.tensors
+    given = {
+        "positions": positions,
+        "supports": supports,
+        "masses": masses,
+        "kinds": case.kinds,
+        "densities": densities,
+    }
+    return sphweft.ParticleState(**{**given, **changes})
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("positions", lambda t: t[:, 0]),
+        ("positions", lambda t: t.half()),
+        ("positions", lambda t: t.numpy()),
+        ("supports", lambda t: t[:-1]),
+        ("masses", lambda t: t.float()),
+        ("kinds", lambda t: t.long()),
+        ("kinds", lambda t: None),
+        ("densities", lambda t: t[:, None]),
+    ],
+)
+def test_particles(case, name, spoil):
+    good = dict(zip(("positions", "supports", "masses", "densities"), case.tensors, strict=False), kinds=case.kinds)
+    with pytest.raises(InputError, match=f"^{name}: expected"):
+        state(case, **{name: spoil(good[name])})
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("values: expected", lambda s, v, a: sphweft.gradient(s, v[:-1], a)),
+        ("values: expected", lambda s, v, a: sphweft.interpolate(s, v.float(), a)),
+        ("query_values: expected", lambda s, v, a: sphweft.gradient(s, v, a, query_values=v[:, :2])),
+        ("query_values: expected", lambda s, v, a: sphweft.gradient(s, v, a, reference=s)),
+        ("adjacency: expected", lambda s, v, a: sphweft.gradient(s, v, None)),
+        ("domain: expected", lambda s, v, a: sphweft.density(s, a, domain=sphweft.DomainDescription([0], [1], [True]))),
+        ("validate: expected", lambda s, v, a: sphweft.density(s, a, validate="some")),
+        (
+            "reference_volumes: expected",
+            lambda s, v, a: sphweft.gradient(
+                s,
+                v,
+                a,
+                corrections=sphweft.Corrections(reference_volumes=s.masses),
+                properties=sphweft.OperationProperties(gradient_scheme=sphweft.GradientScheme.SYMMETRIC),
+            ),
+        ),
+    ],
+)
+def test_calls(case, message, call):
+    before = inspect.counters().get("launches", 0)
+    with pytest.raises(InputError, match=message):
+        call(state(case), case.tensors[4], case.adjacency)
+    assert inspect.counters().get("launches", 0) == before
+
+
+def test_missing_densities(case):
+    with pytest.raises(InputError, match="reference_densities: expected a tensor, which interpolate reads"):
+        sphweft.interpolate(state(case, densities=None), case.tensors[4], case.adjacency)
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("query.positions", {"positions": torch.full((12, 2), torch.nan, dtype=torch.float64)}),
+        ("query.supports", {"supports": torch.zeros(12, dtype=torch.float64)}),
+        ("query.kinds", {"kinds": torch.full((12,), 7, dtype=torch.int32)}),
+    ],
+)
+def test_values_are_read_on_request(case, message, changes):
+    with pytest.raises(InputError, match=message):
+        sphweft.density(state(case, **changes), case.adjacency, validate="full")
+
+
+def test_support_beyond_half_a_periodic_side(case):
+    domain = sphweft.DomainDescription([0, 0], [1, 1], [True, False])
+    with pytest.raises(InputError, match="half the shortest periodic side"):
+        sphweft.density(state(case), case.adjacency, domain=domain, validate="full")
+
+
+def test_adjacency_values():
+    index = torch.tensor([0, 5])
+    with pytest.raises(InputError, match="neighbors: expected indices from 0 to 2"):
+        sphweft.AdjacencyList.from_pairs(torch.tensor([0, 1]), index, 3, 3)
