@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from tapecheck.contract import Evidence, check
@@ -62,6 +64,49 @@ def _judged(function: Callable[..., Evidence], probe: Probe, *arguments: Any) ->
     except Raised as problem:
         what, text = problem.args
         return Evidence({what: text}, {what: "no error"})
+
+
+def refusal(action: Callable[[], str]) -> str:
+    """The verdict that an action comes to, or how it was refused: clearly, or with an error that says nothing."""
+    try:
+        return action()
+    except Exception as problem:
+        cause = problem.__cause__ if isinstance(problem, Raised) and problem.__cause__ else problem
+        clear = isinstance(cause, (RuntimeError, ValueError)) and "INTERNAL ASSERT" not in str(cause)
+        return f"{'refused' if clear else 'not clear'}: {described(cause)}"
+
+
+@contextmanager
+def calls_counted(owner: Any, *names: str) -> Iterator[Counter[str]]:
+    """Counts the calls of some functions of a module or class meanwhile."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, function: Any) -> Any:
+        @functools.wraps(function)
+        def counting(*arguments: Any, **options: Any) -> Any:
+            counts[name] += 1
+            return function(*arguments, **options)
+
+        return counting
+
+    with replaced(owner, {name: counted(name, getattr(owner, name)) for name in names}):
+        yield counts
+
+
+@contextmanager
+def replaced(owner: Any, others: Mapping[str, Any]) -> Iterator[None]:
+    """Puts other attributes into a module or class meanwhile; inherited ones are only covered."""
+    own = {name: vars(owner)[name] for name in others if name in vars(owner)}
+    for name, other in others.items():
+        setattr(owner, name, other)
+    try:
+        yield
+    finally:
+        for name in others:
+            if name in own:
+                setattr(owner, name, own[name])
+            else:
+                delattr(owner, name)
 
 
 def all_right(observed: Mapping[str, Any], pattern: re.Pattern[str] = RIGHT) -> Evidence:
@@ -125,6 +170,56 @@ def verdicts(
 ) -> dict[str, str]:
     """What is to be said of each tensor."""
     return {name: verdict(observed.get(name), due[name], probe) for name in due}
+
+
+def varied(arguments: Sequence[Any], factor: float) -> list[Any]:
+    """Inputs of other values: leaves of their own, each floating one scaled."""
+    return [(a.detach() * factor).requires_grad_(a.requires_grad) if _is_floating(a) else copy(a) for a in arguments]
+
+
+def copies(arguments: Sequence[Any]) -> list[Any]:
+    """Inputs of the same values, leaves of their own."""
+    return varied(arguments, 1.0)
+
+
+def copy(value: Any) -> Any:
+    """A tensor of its own, or the constant itself."""
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def by_differences(probe: Probe, arguments: Sequence[Any], seeds: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The gradients of one call by central differences."""
+
+    def weighted() -> float:
+        outputs = differentiable(outputs_of(probe, arguments))
+        return sum(float((seed * output).sum()) for seed, output in zip(seeds, outputs, strict=True))
+
+    found = {}
+    for name, leaf in leaves_of(probe, arguments).items():
+        slopes = torch.zeros_like(leaf).flatten()
+        step = 1e-5 if leaf.dtype == torch.float64 else 1e-2
+        for at in range(leaf.numel()):
+            index = torch.unravel_index(torch.tensor(at), leaf.shape)
+            with torch.no_grad():
+                kept = leaf[index].clone()
+                leaf[index] = kept + step
+                above = weighted()
+                leaf[index] = kept - step
+                below = weighted()
+                leaf[index] = kept
+            slopes[at] = (above - below) / (2.0 * step)
+        found[name] = slopes.reshape(leaf.shape)
+    return found
+
+
+def of_precision(probe: Probe, arguments: Sequence[Any], double: float, single: float) -> Probe:
+    """The probe with another tolerance, by the precision of its inputs."""
+    single_found = any(_is_floating(a) and a.dtype != torch.float64 for a in arguments)
+    return replace(probe, tolerance=max(single if single_found else double, probe.tolerance or 0.0))
 
 
 def numbered(tensors: Iterable[torch.Tensor]) -> dict[str, torch.Tensor]:
