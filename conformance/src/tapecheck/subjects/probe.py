@@ -91,7 +91,7 @@ def _is_floating(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
-def _same_kind(probe: Probe) -> tuple[int, int] | None:
+def same_kind(probe: Probe) -> tuple[int, int] | None:
     """The first two differentiable inputs of one shape and type."""
     example = probe.example()
     kinds = [(at, example[at].shape, example[at].dtype) for at in probe.positions]
@@ -127,7 +127,7 @@ OFFERS: dict[str, Callable[[Probe], bool]] = {
     "inputs of other sizes": lambda probe: callable(probe.inputs),
     "double-precision inputs": _is_double,
     "differentiable input": lambda probe: bool(probe.positions),
-    "two differentiable inputs of one shape": lambda probe: _same_kind(probe) is not None,
+    "two differentiable inputs of one shape": lambda probe: same_kind(probe) is not None,
     "second output": lambda probe: _output_count(probe) > 1,
     "forward mode": _has_forward_mode,
     "argument that refuses NaN": lambda probe: bool(probe.finite),

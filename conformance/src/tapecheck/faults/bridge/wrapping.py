@@ -79,11 +79,15 @@ def with_outputs(subject: BridgeSubject, mapping: Callable[[Any], Any]) -> Bridg
 
 def with_inputs(subject: BridgeSubject, mapping: Callable[[Any], Any]) -> BridgeSubject:
     """The bridge that works on what that makes of each tensor."""
-    return subject.calling(
-        lambda probe: (
-            lambda *arguments: probe.call(*(mapping(a) if isinstance(a, torch.Tensor) else a for a in arguments))
-        )
-    )
+    is_tensor = torch.is_tensor
+
+    def wrap(probe: Probe) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            return probe.call(*[mapping(a) if is_tensor(a) else a for a in arguments])
+
+        return call
+
+    return subject.calling(wrap)
 
 
 def with_gradients(subject: BridgeSubject, make: Callable[[Any, list[Any]], Backward]) -> BridgeSubject:
