@@ -70,7 +70,7 @@ def refusal(action: Callable[[], str]) -> str:
     """The verdict that an action comes to, or how it was refused: clearly, or with an error that says nothing."""
     try:
         return action()
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001  # whatever it raises is what is seen
         cause = problem.__cause__ if isinstance(problem, Raised) and problem.__cause__ else problem
         clear = isinstance(cause, (RuntimeError, ValueError)) and "INTERNAL ASSERT" not in str(cause)
         return f"{'refused' if clear else 'not clear'}: {described(cause)}"

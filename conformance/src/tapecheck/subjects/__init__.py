@@ -17,6 +17,7 @@ from tapecheck.contract import REGISTRY, Check, Judged, did_you_mean
 KNOWN = {
     "warp": "tapecheck.subjects.warp:WarpSubject",
     "miniature": "tapecheck.subjects.miniature:subject",
+    "plain-torch": "tapecheck.subjects.plain:subject",
 }
 """The subjects that this package knows, by name; any other is given as `module:attribute`."""
 

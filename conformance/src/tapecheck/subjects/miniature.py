@@ -6,12 +6,10 @@ and forward mode. Second derivatives are refused, clearly.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +17,8 @@ import warp as wp
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tapecheck.subjects import miniature_kernels as kernels
+from tapecheck.subjects import plain
+from tapecheck.subjects.plain import Arguments
 from tapecheck.subjects.probe import BridgeSubject, Probe
 
 SCALARS = {torch.float32: wp.float32, torch.float64: wp.float64}
@@ -32,41 +32,15 @@ class Operation:
     Attributes:
         kernel: its arguments are those of the call, then the outputs.
         tangent: the same for the derivative along tangents of all tensors, where there is one.
-        arguments: name and shape of each tensor; a letter stands for a number that must be the same throughout.
-        outputs: the shapes of the outputs.
-        integers: names of the arguments that are integers.
+        arguments: the tensors.
+        outputs: the shapes of the outputs, as the arguments name them.
     """
 
     name: str
     kernel: Any
     tangent: Any
-    arguments: dict[str, tuple[str | int, ...]]
+    arguments: Arguments
     outputs: tuple[tuple[str | int, ...], ...]
-    integers: tuple[str, ...] = ()
-
-    def check(self, tensors: Sequence[Any]) -> None:
-        """Refuses wrong arguments by name.
-
-        Raises:
-            TypeError: no tensor, or a wrong type.
-            ValueError: a wrong shape or device.
-        """
-        sizes: dict[str, tuple[str, int]] = {}
-        first = tensors[0]
-        for (name, shape), tensor in zip(self.arguments.items(), tensors, strict=True):
-            if not isinstance(tensor, torch.Tensor):
-                raise TypeError(f"{name} must be a tensor, not {type(tensor).__name__}")
-            due = (torch.int32,) if name in self.integers else SCALARS
-            if tensor.dtype not in due or not (name in self.integers or tensor.dtype == first.dtype):
-                raise TypeError(f"{name} is {tensor.dtype}; {' or '.join(map(str, due))} is due, the same throughout")
-            if tensor.device.type not in ("cpu", "cuda") or tensor.device != first.device:
-                raise ValueError(f"{name} is on {tensor.device}; one CPU or CUDA device is due, the same throughout")
-            if tensor.dim() != len(shape):
-                raise ValueError(f"{name} has {tensor.dim()} axes; {len(shape)} are due")
-            for size, axis in zip(tensor.shape, shape, strict=True):
-                other, wanted = sizes.setdefault(axis, (name, size)) if isinstance(axis, str) else ("", axis)
-                if size != wanted:
-                    raise ValueError(f"{name} has shape {tuple(tensor.shape)}; {wanted} is due as in {other or shape}")
 
 
 class _Views:
@@ -120,7 +94,7 @@ def launch(kernel: Any, arguments: Sequence[Any], outputs: Sequence[torch.Tensor
 
 def output_shapes(operation: Operation, arguments: Sequence[Any]) -> list[list[int]]:
     """The shapes of the outputs for these arguments."""
-    sizes = dict(zip(next(iter(operation.arguments.values())), arguments[0].shape, strict=True))
+    sizes = dict(zip(next(iter(operation.arguments.shapes.values())), arguments[0].shape, strict=True))
     return [[sizes[axis] if isinstance(axis, str) else axis for axis in shape] for shape in operation.outputs]
 
 
@@ -256,22 +230,13 @@ class Tangent(torch.autograd.Function):
 
 def evaluate(operation: Operation, *arguments: Any) -> Any:
     """The operation under autograd; without it where nothing needs a gradient."""
-    operation.check([a for a in arguments if not isinstance(a, float)])
+    operation.arguments.check([a for a in arguments if not isinstance(a, float)])
     outputs = Primal.apply(operation, *arguments)
     return outputs if len(outputs) > 1 else outputs[0]
 
 
-PAIR_SUM = Operation(
-    "pair_sum",
-    kernels.pair_sum,
-    None,
-    {"query": ("n", 2), "reference": ("m", 2), "masses": ("m",), "kinds": ("n",)},
-    (("n",),),
-    integers=("kinds",),
-)
-PRODUCT = Operation(
-    "product", kernels.product, kernels.product_tangent, {"field": ("n", 2), "weight": ("n", 2)}, (("n", 2), ("n",))
-)
+PAIR_SUM = Operation("pair_sum", kernels.pair_sum, None, plain.PARTICLES, (("n",),))
+PRODUCT = Operation("product", kernels.product, kernels.product_tangent, plain.FIELDS, (("n", 2), ("n",)))
 
 
 def pair_sum(
@@ -288,55 +253,13 @@ def product(field: torch.Tensor, weight: torch.Tensor) -> Any:
     return evaluate(PRODUCT, field, weight)
 
 
-def plain_pair_sum(query: Any, reference: Any, masses: Any, kinds: Any, softening: float) -> Any:
-    """`pair_sum` in plain torch."""
-    squares = ((query[:, None] - reference[None]) ** 2).sum(-1)
-    total = (masses * torch.exp(-squares / softening**2)).sum(1)
-    return (torch.where(kinds == 1, 2.0, 1.0) * total) ** 2
-
-
-def plain_product(field: Any, weight: Any) -> Any:
-    """`product` in plain torch."""
-    return torch.sin(field) * weight, (field**2 * weight).sum(-1)
-
-
-def particles(size: int, dtype: torch.dtype) -> tuple[Any, ...]:
-    """Two populations of a size, masses, kinds and a softening length."""
-    generator = torch.Generator().manual_seed(size)
-    draw = partial(torch.rand, dtype=dtype, generator=generator)
-    kinds = torch.arange(size, dtype=torch.int32) % 2
-    return draw(size, 2), draw(size, 2), draw(size) + 0.5, kinds, 0.7
-
-
-def fields(size: int, dtype: torch.dtype) -> tuple[Any, ...]:
-    """Two fields of a size."""
-    generator = torch.Generator().manual_seed(size + 100)
-    return tuple(torch.randn(size, 2, dtype=dtype, generator=generator) for _ in range(2))
-
-
 def subject() -> BridgeSubject:
     """The whole bridge."""
     return BridgeSubject(
         (
-            Probe(call=pair_sum, inputs=particles, reference=plain_pair_sum, finite=("softening",)),
-            Probe(call=product, inputs=fields, reference=plain_product),
+            Probe(call=pair_sum, inputs=plain.particles, reference=plain.pair_sum, finite=("softening",)),
+            Probe(call=product, inputs=plain.fields, reference=plain.product),
         ),
         without_cache=views.off,
         counters=lambda: {"views": len(views.kept)},
     )
-
-
-def plain_subject() -> BridgeSubject:
-    """The same operations in plain torch, which checks arguments by name: what every check must pass."""
-    return BridgeSubject((checked(PAIR_SUM, plain_pair_sum, particles), checked(PRODUCT, plain_product, fields)))
-
-
-def checked(operation: Operation, call: Callable[..., Any], inputs: Any) -> Probe:
-    """A probe of a plain operation that refuses wrong arguments as the bridge does."""
-
-    @functools.wraps(call)
-    def call_checked(*arguments: Any) -> Any:
-        operation.check([a for a in arguments if not isinstance(a, float)])
-        return call(*arguments)
-
-    return Probe(call=call_checked, inputs=inputs, reference=call, name=operation.name)

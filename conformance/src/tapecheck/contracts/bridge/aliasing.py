@@ -84,7 +84,7 @@ def aliased_views(probe: Probe, make: Callable[[Any], tuple[Any, Any]]) -> Evide
     near_misses=[faults.roles_cloned],
 )
 def aliased_cache_off(bridge: BridgeSubject) -> Evidence:
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for probe in bridge.offering(NEEDS):
         found[probe.name] = {}
         for name, context in (("with the cache", nullcontext()), ("without", (bridge.without_cache or nullcontext)())):

@@ -11,17 +11,14 @@ from tapecheck.contracts.probing import (
     RIGHT_OR_REFUSED,
     Raised,
     all_right,
-    attributed,
     calls_counted,
     check_probes,
     copies,
-    differentiable,
     gradients,
     numbered,
     outputs_of,
     pulled_back,
     refusal,
-    seeds_of,
     verdicts,
 )
 from tapecheck.faults.bridge import inputs as faults

@@ -140,8 +140,8 @@ def some_outputs(probe: Probe) -> Evidence:
         outputs = outputs_of(probe, other)
         seeds = [seed * (at == used) for at, seed in enumerate(seeds_of(differentiable(outputs)))]
         due = pulled_back(probe, other, outputs, seeds)
-        outputs = differentiable(outputs_of(probe, arguments))
-        observed = pulled_back(probe, arguments, [outputs[used]], [seeds_of(outputs)[used]])
+        mine = differentiable(outputs_of(probe, arguments))
+        observed = pulled_back(probe, arguments, [mine[used]], [seeds_of(mine)[used]])
         found[f"output {used} alone"] = verdicts(observed, due, probe)
     return all_right(found)
 

@@ -74,7 +74,7 @@ def gradcheck(probe: Probe) -> Evidence:
             probe.call(*arguments)
         try:
             torch.autograd.gradcheck(probe.call, arguments, nondet_tol=1e-9, check_undefined_grad=False)
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001  # whatever it raises is what is seen
             found[name] = described(problem)
         else:
             found[name] = "right"
@@ -107,7 +107,7 @@ def gradgradcheck(probe: Probe) -> Evidence:
         """The gradient of a function of which the call is a part, so that a lost derivative leaves a wrong number."""
         leaves = list(leaves_of(probe, arguments).values())
         outputs = differentiable(outputs_of(probe, arguments))
-        loss = sum(((o + o * o) * seed).sum() for o, seed in zip(outputs, seeds, strict=True))
+        loss: Any = sum(((o + o * o) * seed).sum() for o, seed in zip(outputs, seeds, strict=True))
         loss = loss + sum((leaf**3).sum() for leaf in leaves)
         return list(torch.autograd.grad(loss, leaves, **options))
 
@@ -146,7 +146,8 @@ def torch_output(probe: Probe) -> Evidence:
         }
         for name, output in numbered(outputs).items()
     }
-    return Evidence(observed, dict.fromkeys(observed, {"type": "Tensor", "memory": "torch's", "attributes": []}))
+    due = {"type": "Tensor", "memory": "torch's", "attributes": []}
+    return Evidence(observed, dict.fromkeys(observed, due))
 
 
 @check_probes(
@@ -157,12 +158,17 @@ def torch_output(probe: Probe) -> Evidence:
 )
 def no_tape_without_grad(probe: Probe, with_grad: bool) -> Evidence:
     saved = []
+
+    def pack(tensor: Any) -> Any:
+        saved.append(1)
+        return tensor
+
     arguments = probe.example()
     if not with_grad:
         arguments = [a.detach() if isinstance(a, torch.Tensor) else a for a in arguments]
     inputs = [weakref.ref(a) for a in arguments if isinstance(a, torch.Tensor)]
     with (
-        torch.autograd.graph.saved_tensors_hooks(lambda tensor: saved.append(1) or tensor, lambda tensor: tensor),
+        torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
         torch.no_grad() if with_grad else nullcontext(),
         calls_counted(warp.Tape, "__init__", "record_launch") as tapes,
     ):

@@ -77,7 +77,7 @@ def _with_arrays(subject: BridgeSubject, attached: bool) -> BridgeSubject:
                 if isinstance(argument, torch.Tensor) and argument.is_floating_point() and argument.numel():
                     array = warp.from_torch(argument.detach())
                     if attached:
-                        argument.warp_array = array
+                        vars(argument)["warp_array"] = array
                     else:
                         arrays[argument] = array
             return probe.call(*arguments)
