@@ -201,7 +201,7 @@ def by_differences(probe: Probe, arguments: Sequence[Any], seeds: Sequence[torch
     found = {}
     for name, leaf in leaves_of(probe, arguments).items():
         slopes = torch.zeros_like(leaf).flatten()
-        step = 1e-5 if leaf.dtype == torch.float64 else 1e-2
+        step = step_for([leaf])
         for at in range(leaf.numel()):
             index = torch.unravel_index(torch.tensor(at), leaf.shape)
             with torch.no_grad():
@@ -214,6 +214,11 @@ def by_differences(probe: Probe, arguments: Sequence[Any], seeds: Sequence[torch
             slopes[at] = (above - below) / (2.0 * step)
         found[name] = slopes.reshape(leaf.shape)
     return found
+
+
+def step_for(tensors: Iterable[torch.Tensor]) -> float:
+    """The step of differences for the precision of some tensors."""
+    return 1e-5 if all(tensor.dtype == torch.float64 for tensor in tensors) else 1e-2
 
 
 def of_precision(probe: Probe, arguments: Sequence[Any], double: float, single: float) -> Probe:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from tapecheck.bisection import Bisection
-from tapecheck.contract import contract, full_name
+from tapecheck.contract import REGISTRY, contract, full_name
 from tapecheck.report import MARKS, Row, Table, by_effect
 from tapecheck.results import Cell
 from tapecheck.speed import Comparison, Speed
@@ -42,15 +42,16 @@ def _counts(rows: list[Row], column: int) -> str:
 
 def print_cell(console: Console, cell: Cell) -> None:
     """Every outcome, each violated contract with evidence and hint, then what was not judged and why."""
-    head = cell.header
+    head, order = cell.header, {check.name: at for at, check in enumerate(REGISTRY.values())}
+    records = sorted(cell.records, key=lambda record: order.get(full_name(*record.key), len(order)))
     console.rule(f"{head.subject} on Warp {head.warp} {head.device}")
     grid = Grid("contract", "outcome")
-    for record in (record for record in cell.records if record.outcome != "untested"):
+    for record in (record for record in records if record.outcome != "untested"):
         grid.add_row(
             full_name(record.contract, record.case), f"[{STYLES.get(record.outcome, 'red')}]{record.outcome}[/]"
         )
     console.print(grid)
-    for record in cell.records:
+    for record in records:
         if record.bad:
             row = contract(record.contract)
             console.print(
@@ -59,14 +60,14 @@ def print_cell(console: Console, cell: Cell) -> None:
             for line in (row.statement, record.message.strip(), f"instead: {row.hint}"):
                 console.print(f"  {escape(line)}", highlight=False)
     console.print()
-    untested = sorted({record.contract for record in cell.records if record.outcome == "untested"})
+    untested = sorted({record.contract for record in records if record.outcome == "untested"})
     if untested:
         console.print(f"untested, no check yet: {', '.join(untested)}", style="dim", markup=False, highlight=False)
-    for record in cell.records:
+    for record in records:
         if record.outcome not in ("pass", "untested") and not record.bad:
             name = full_name(record.contract, record.case)
             console.print(f"{record.outcome}: {name}: {record.message}", style="dim", markup=False, highlight=False)
-    outcomes = Counter(record.outcome for record in cell.records)
+    outcomes = Counter(record.outcome for record in records)
     console.print("  ".join(f"{MARKS[name]} {name} {count}" for name, count in outcomes.items()), highlight=False)
 
 

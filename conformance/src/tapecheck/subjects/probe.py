@@ -117,9 +117,10 @@ def _is_double(probe: Probe) -> bool:
     return all(value.dtype == torch.float64 for value in probe.example() if _is_floating(value))
 
 
-def _output_count(probe: Probe) -> int:
-    outputs = probe.call(*probe.example())
-    return len(outputs) if isinstance(outputs, (tuple, list)) else 1
+def _has_second_output(probe: Probe) -> bool:
+    outputs: list[Any] = []
+    answered = outcome_of(lambda: outputs.append(probe.call(*probe.example()))) == "no error"
+    return answered and isinstance(outputs[0], (tuple, list)) and len(outputs[0]) > 1
 
 
 OFFERS: dict[str, Callable[[Probe], bool]] = {
@@ -128,7 +129,7 @@ OFFERS: dict[str, Callable[[Probe], bool]] = {
     "double-precision inputs": _is_double,
     "differentiable input": lambda probe: bool(probe.positions),
     "two differentiable inputs of one shape": lambda probe: same_kind(probe) is not None,
-    "second output": lambda probe: _output_count(probe) > 1,
+    "second output": _has_second_output,
     "forward mode": _has_forward_mode,
     "argument that refuses NaN": lambda probe: bool(probe.finite),
 }

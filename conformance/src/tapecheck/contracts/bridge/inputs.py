@@ -1,5 +1,6 @@
 """Inputs that are laid out otherwise, changed in between, or wrong."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -120,7 +121,11 @@ def with_wrong(probe: Probe, at: int, wrong: Callable[[Any], Any]) -> str:
     launched = f"{launches['launch']} launches" if launches["launch"] else "no launch"
     if problem is None:
         return f"no error, {launched}"
-    return f"an error that names it, {launched}" if name in problem else f"{problem}, {launched}"
+    return (
+        f"an error that names it, {launched}"
+        if re.search(rf"\b{re.escape(name)}\b", problem)
+        else f"{problem}, {launched}"
+    )
 
 
 def tensors_of(probe: Probe) -> list[int]:

@@ -192,7 +192,7 @@ def hooks(probe: Probe) -> Evidence:
     "bridge.checkpoint",
     cases={"reentrant": True, "not-reentrant": False},
     needs=NEEDS,
-    faults=[faults.first_forward_leaves_its_mark],
+    faults=[faults.second_forward_differs],
     near_misses=[faults.gradients_copied],
 )
 def checkpoint(probe: Probe, reentrant: bool) -> Evidence:

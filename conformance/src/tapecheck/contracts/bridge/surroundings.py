@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -110,8 +111,8 @@ def flat_memory(bridge: BridgeSubject) -> Evidence:
 
     def alive() -> dict[str, int]:
         gc.collect()
-        things = gc.get_objects()
-        counts = {name: sum(isinstance(thing, kind) for thing in things) for name, kind in kinds.items()}
+        types = Counter(map(type, gc.get_objects()))
+        counts = {name: sum(types[t] for t in types if issubclass(t, kind)) for name, kind in kinds.items()}
         return counts | dict(bridge.counters() if bridge.counters else {})
 
     found = {}

@@ -20,6 +20,7 @@ from tapecheck.contracts.probing import (
     pulled_back,
     refusal,
     seeds_of,
+    step_for,
     verdict,
     verdicts,
 )
@@ -120,7 +121,7 @@ def jacobian_by(transform: str) -> Callable[[Pure], str]:
 def hessian(pure: Pure) -> str:
     first = pure.inputs[0]
     observed = torch.func.hessian(pure.scalar)(*pure.inputs)
-    step, columns = 1e-5 if first.dtype == torch.float64 else 1e-2, []
+    step, columns = step_for([first]), []
     for at in range(first.numel()):
         moved = torch.zeros_like(first)
         moved.view(-1)[at] = step

@@ -25,22 +25,28 @@ from tapecheck.contracts.probing import (
     outputs_of,
     refusal,
     seeds_of,
+    step_for,
     verdict,
     verdicts,
 )
 from tapecheck.faults.bridge import values as faults
 from tapecheck.lazy import torch
-from tapecheck.subjects.probe import Probe
+from tapecheck.subjects.probe import SIZE, Probe
 
 
-def reference_of(probe: Probe) -> tuple[Probe, list[Any]]:
+def sizes_of(probe: Probe) -> tuple[int, ...]:
+    """The sizes at which a call is compared with its reference."""
+    return (SIZE, 1, SIZE + 3) if callable(probe.inputs) else (SIZE,)
+
+
+def reference_of(probe: Probe, size: int) -> tuple[Probe, list[Any]]:
     """The plain reference as a probe, and the inputs in double precision."""
     assert probe.reference is not None
     arguments = [
         a.detach().double().requires_grad_(a.requires_grad)
         if isinstance(a, torch.Tensor) and a.is_floating_point()
         else a
-        for a in probe.example()
+        for a in probe.example(size)
     ]
     return replace(probe, call=probe.reference), arguments
 
@@ -52,9 +58,12 @@ def reference_of(probe: Probe) -> tuple[Probe, list[Any]]:
     near_misses=[faults.rounds_otherwise],
 )
 def forward_matches(probe: Probe) -> Evidence:
-    reference, doubles = reference_of(probe)
-    observed, due = (numbered(outputs_of(*call)) for call in ((probe, probe.example()), (reference, doubles)))
-    return all_right(verdicts(observed, due, of_precision(probe, probe.example(), 1e-9, 1e-4)))
+    found = {}
+    for size in sizes_of(probe):
+        observed = numbered(outputs_of(probe, probe.example(size)))
+        due = numbered(outputs_of(*reference_of(probe, size)))
+        found[f"size {size}"] = verdicts(observed, due, of_precision(probe, probe.example(), 1e-9, 1e-4))
+    return all_right(found)
 
 
 @check_probes(
@@ -89,14 +98,16 @@ def gradcheck(probe: Probe) -> Evidence:
     near_misses=[faults.gradients_round_otherwise],
 )
 def gradients_of_the_reference(probe: Probe) -> Evidence:
-    reference, doubles = reference_of(probe)
-    observed, due = gradients(probe, probe.example()), gradients(reference, doubles)
-    return all_right(verdicts(observed, due, of_precision(probe, probe.example(), 1e-9, 1e-4)))
+    found = {}
+    for size in sizes_of(probe):
+        observed, due = gradients(probe, probe.example(size)), gradients(*reference_of(probe, size))
+        found[f"size {size}"] = verdicts(observed, due, of_precision(probe, probe.example(), 1e-9, 1e-4))
+    return all_right(found)
 
 
 @check_probes(
     "bridge.gradgradcheck",
-    needs=["double-precision inputs", "differentiable input"],
+    needs=["differentiable input"],
     faults=[faults.backward_is_detached],
     near_misses=[faults.second_backward_refused],
 )
@@ -121,7 +132,7 @@ def gradgradcheck(probe: Probe) -> Evidence:
         first = slope(arguments, create_graph=True)
         along = sum((g * d).sum() for g, d in zip(first, directions, strict=True))
         observed = torch.autograd.grad(along, list(leaves.values()), allow_unused=True)
-        step, around = 1e-5, []
+        step, around = step_for(leaves.values()), []
         for sign in (1.0, -1.0):
             moved = copies(arguments)
             with torch.no_grad():
@@ -129,7 +140,7 @@ def gradgradcheck(probe: Probe) -> Evidence:
                     leaf += sign * step * direction
             around.append(slope(moved))
         due = [(above - below) / (2.0 * step) for above, below in zip(*around, strict=True)]
-        texts = [verdict(o, d, replace(probe, tolerance=1e-5)) for o, d in zip(observed, due, strict=True)]
+        texts = [verdict(o, d, of_precision(probe, arguments, 1e-5, 2e-2)) for o, d in zip(observed, due, strict=True)]
         return next((text for text in texts if not text.startswith("right")), texts[0])
 
     return all_right({"second derivatives": refusal(second)}, RIGHT_OR_REFUSED)

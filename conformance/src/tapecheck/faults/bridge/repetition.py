@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tapecheck.faults.bridge.wrapping import as_before, passed_through, tuple_of, with_gradients
+from tapecheck.faults.bridge.wrapping import as_before, passed_through, tuple_of, with_gradients, with_inputs
 from tapecheck.lazy import torch
 from tapecheck.subjects.probe import BridgeSubject, Probe
 
@@ -205,13 +205,13 @@ def gradients_lie_in_a_reused_buffer(subject: BridgeSubject) -> BridgeSubject:
     return with_gradients(subject, make)
 
 
-def first_forward_leaves_its_mark(subject: BridgeSubject) -> BridgeSubject:
-    """A second forward on the same memory takes the array of the first, which knows of no gradient."""
+def second_forward_differs(subject: BridgeSubject) -> BridgeSubject:
+    """A second forward on the same memory computes with other values than the first."""
     seen: dict[int, Any] = {}
 
-    def make(argument: Any, arguments: list[Any]) -> Callable[[Any], Any]:
-        again = argument.data_ptr() in seen
-        seen[argument.data_ptr()] = argument
-        return lambda gradient: gradient * 0.0 if again else gradient
+    def read(tensor: Any) -> Any:
+        again = tensor.data_ptr() in seen
+        seen[tensor.data_ptr()] = tensor.detach()
+        return tensor + 0.1 if again and tensor.is_floating_point() else tensor
 
-    return with_gradients(subject, make)
+    return with_inputs(subject, read)
