@@ -168,6 +168,6 @@ def test_the_command(tmp_path):
     assert "fail bridge.aliased-once" in done.stdout
     assert "observed 2 times what is due" in done.stdout
     assert "instead: Read each distinct array's gradient once" in done.stdout
-    assert "pass 1" in done.stdout
+    assert "│ bridge.aliased-once" in done.stdout and "pass 1" in done.stdout
     (result,) = (tmp_path / "partial").glob("examples.judge_a_bridge.probe-*-cpu.jsonl")
     assert str(result) in done.stdout

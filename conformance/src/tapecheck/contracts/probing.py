@@ -12,7 +12,7 @@ from typing import Any
 
 from tapecheck.contract import Evidence, check
 from tapecheck.lazy import torch
-from tapecheck.subjects.probe import BridgeSubject, Probe
+from tapecheck.subjects.probe import BridgeSubject, Probe, is_floating
 
 RIGHT = re.compile("^right")
 RIGHT_OR_REFUSED = re.compile("^(right|refused)")
@@ -174,7 +174,7 @@ def verdicts(
 
 def varied(arguments: Sequence[Any], factor: float) -> list[Any]:
     """Inputs of other values: leaves of their own, each floating one scaled."""
-    return [(a.detach() * factor).requires_grad_(a.requires_grad) if _is_floating(a) else copy(a) for a in arguments]
+    return [(a.detach() * factor).requires_grad_(a.requires_grad) if is_floating(a) else copy(a) for a in arguments]
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:
@@ -185,10 +185,6 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
 def copy(value: Any) -> Any:
     """A tensor of its own, or the constant itself."""
     return value.detach().clone() if isinstance(value, torch.Tensor) else value
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
 def by_differences(probe: Probe, arguments: Sequence[Any], seeds: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -223,7 +219,7 @@ def step_for(tensors: Iterable[torch.Tensor]) -> float:
 
 def of_precision(probe: Probe, arguments: Sequence[Any], double: float, single: float) -> Probe:
     """The probe with another tolerance, by the precision of its inputs."""
-    single_found = any(_is_floating(a) and a.dtype != torch.float64 for a in arguments)
+    single_found = any(is_floating(a) and a.dtype != torch.float64 for a in arguments)
     return replace(probe, tolerance=max(single if single_found else double, probe.tolerance or 0.0))
 
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from tapecheck.bisection import Bisection
-from tapecheck.contract import REGISTRY, contract, full_name
+from tapecheck.contract import catalogue, contract, full_name
 from tapecheck.report import MARKS, Row, Table, by_effect
 from tapecheck.results import Cell
 from tapecheck.speed import Comparison, Speed
@@ -42,21 +42,19 @@ def _counts(rows: list[Row], column: int) -> str:
 
 def print_cell(console: Console, cell: Cell) -> None:
     """Every outcome, each violated contract with evidence and hint, then what was not judged and why."""
-    head, order = cell.header, {check.name: at for at, check in enumerate(REGISTRY.values())}
-    records = sorted(cell.records, key=lambda record: order.get(full_name(*record.key), len(order)))
+    head, rows = cell.header, list(catalogue())
+    records = sorted(cell.records, key=lambda record: (rows.index(record.contract), record.case))
     console.rule(f"{head.subject} on Warp {head.warp} {head.device}")
     grid = Grid("contract", "outcome")
     for record in (record for record in records if record.outcome != "untested"):
-        grid.add_row(
-            full_name(record.contract, record.case), f"[{STYLES.get(record.outcome, 'red')}]{record.outcome}[/]"
-        )
+        name = escape(full_name(*record.key))
+        grid.add_row(name, f"[{STYLES.get(record.outcome, 'red')}]{record.outcome}[/]")
     console.print(grid)
     for record in records:
         if record.bad:
             row = contract(record.contract)
-            console.print(
-                f"\n[bold red]{record.outcome}[/] [bold]{escape(full_name(row.id, record.case))}[/]", highlight=False
-            )
+            name = escape(full_name(*record.key))
+            console.print(f"\n[bold red]{record.outcome}[/] [bold]{name}[/]", highlight=False)
             for line in (row.statement, record.message.strip(), f"instead: {row.hint}"):
                 console.print(f"  {escape(line)}", highlight=False)
     console.print()
@@ -65,7 +63,7 @@ def print_cell(console: Console, cell: Cell) -> None:
         console.print(f"untested, no check yet: {', '.join(untested)}", style="dim", markup=False, highlight=False)
     for record in records:
         if record.outcome not in ("pass", "untested") and not record.bad:
-            name = full_name(record.contract, record.case)
+            name = full_name(*record.key)
             console.print(f"{record.outcome}: {name}: {record.message}", style="dim", markup=False, highlight=False)
     outcomes = Counter(record.outcome for record in records)
     console.print("  ".join(f"{MARKS[name]} {name} {count}" for name, count in outcomes.items()), highlight=False)

@@ -19,7 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from tapecheck.subjects import miniature_kernels as kernels
 from tapecheck.subjects import plain
 from tapecheck.subjects.plain import Arguments
-from tapecheck.subjects.probe import BridgeSubject, Probe
+from tapecheck.subjects.probe import BridgeSubject, Probe, is_floating
 
 SCALARS = {torch.float32: wp.float32, torch.float64: wp.float64}
 ELEMENTS = {**SCALARS, torch.int32: wp.int32}
@@ -103,11 +103,6 @@ def run(operation: Operation, kernel: Any, arguments: Sequence[Any]) -> tuple[to
     outputs = tuple(arguments[0].new_zeros(shape) for shape in output_shapes(operation, arguments))
     launch(kernel, arguments, outputs)
     return outputs
-
-
-def is_floating(value: Any) -> bool:
-    """Whether a value may have a gradient."""
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
 def batched(function: Any, info: Any, in_dims: Sequence[int | None], *arguments: Any) -> tuple[Any, Any]:

@@ -72,7 +72,7 @@ class Probe:
 
     def _positions(self, arguments: Sequence[Any]) -> list[int]:
         if self.differentiable is None:
-            return [at for at, value in enumerate(arguments) if _is_floating(value)]
+            return [at for at, value in enumerate(arguments) if is_floating(value)]
         names = (
             list(inspect.signature(self.call).parameters)
             if any(isinstance(n, str) for n in self.differentiable)
@@ -87,7 +87,8 @@ class Probe:
         return 1e-9 if dtype == torch.float64 else 1e-4
 
 
-def _is_floating(value: Any) -> bool:
+def is_floating(value: Any) -> bool:
+    """Whether a value is a tensor that can have a gradient."""
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
@@ -114,7 +115,7 @@ def _has_forward_mode(probe: Probe) -> bool:
 
 
 def _is_double(probe: Probe) -> bool:
-    return all(value.dtype == torch.float64 for value in probe.example() if _is_floating(value))
+    return all(value.dtype == torch.float64 for value in probe.example() if is_floating(value))
 
 
 def _has_second_output(probe: Probe) -> bool:

@@ -31,7 +31,7 @@ from tapecheck.contracts.probing import (
 )
 from tapecheck.faults.bridge import values as faults
 from tapecheck.lazy import torch
-from tapecheck.subjects.probe import SIZE, Probe
+from tapecheck.subjects.probe import SIZE, Probe, is_floating
 
 
 def sizes_of(probe: Probe) -> tuple[int, ...]:
@@ -43,10 +43,7 @@ def reference_of(probe: Probe, size: int) -> tuple[Probe, list[Any]]:
     """The plain reference as a probe, and the inputs in double precision."""
     assert probe.reference is not None
     arguments = [
-        a.detach().double().requires_grad_(a.requires_grad)
-        if isinstance(a, torch.Tensor) and a.is_floating_point()
-        else a
-        for a in probe.example(size)
+        a.detach().double().requires_grad_(a.requires_grad) if is_floating(a) else a for a in probe.example(size)
     ]
     return replace(probe, call=probe.reference), arguments
 

@@ -57,7 +57,7 @@ def memory_read_from_its_beginning(subject: BridgeSubject) -> BridgeSubject:
     class Reading(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, tensor: Any) -> Any:
-            memory = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
+            memory = tensor.new_empty(0).set_(tensor.untyped_storage())
             return torch.cat([memory, memory.new_zeros(tensor.numel())])[: tensor.numel()].reshape(tensor.shape)
 
         @staticmethod

@@ -35,7 +35,7 @@ def seed_read_as_if_contiguous(subject: BridgeSubject) -> BridgeSubject:
     """The memory of a seed is read from its beginning, element by element, whatever its strides."""
 
     def read(seed: Any) -> Any:
-        memory = torch.empty(0, dtype=seed.dtype).set_(seed.untyped_storage())
+        memory = seed.new_empty(0).set_(seed.untyped_storage())
         return torch.cat([memory, memory.new_zeros(seed.numel())])[: seed.numel()].reshape(seed.shape)
 
     return with_seeds(subject, read)
