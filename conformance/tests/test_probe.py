@@ -120,6 +120,7 @@ def test_a_probe_that_lacks_something_is_left_out():
     [
         ([1.0, 2.0], [1.0, 2.0], "right to 0e+00"),
         ([1.0, 2.0 + 1e-12], [1.0, 2.0], "right to 5e-13"),
+        ([1.0, 2.0 + 1e-7], [1.0, 2.0], "off by 5e-08 of the largest value"),
         ([0.0, 0.0], [1.0, 2.0], "all zero, where up to 2 is due"),
         ([2.0, 4.0], [1.0, 2.0], "2 times what is due"),
         ([1.0, 3.0], [1.0, 2.0], "3 at [1], where 2 is due"),

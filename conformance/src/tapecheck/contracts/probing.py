@@ -243,6 +243,8 @@ def verdict(observed: torch.Tensor | None, due: torch.Tensor | None, probe: Prob
     error = float((seen - wanted).abs().max()) / (largest or 1.0)
     if error <= probe.precision(due.dtype if due.is_floating_point() else observed.dtype):
         return f"right to {error:.0e}"
+    if error < 1e-3:
+        return f"off by {error:.0e} of the largest value"
     if not seen.any():
         return f"all zero, where up to {largest:.4g} is due"
     ratio = float((seen * wanted).sum() / (wanted * wanted).sum()) if largest else 0.0

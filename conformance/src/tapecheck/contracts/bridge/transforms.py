@@ -211,9 +211,9 @@ def serialization(probe: Probe) -> Evidence:
 
 def values_without_grad(probe: Probe, mode: Callable[[], Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
     """The verdicts on outputs that are computed in a mode, and these outputs."""
-    due = outputs_of(probe, probe.example())
+    due, arguments = outputs_of(probe, probe.example()), probe.example()
     with mode():
-        outputs = outputs_of(probe, probe.example())
+        outputs = outputs_of(probe, arguments)
     return verdicts(numbered(outputs), numbered(due), probe), outputs
 
 

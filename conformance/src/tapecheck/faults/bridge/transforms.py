@@ -57,9 +57,13 @@ def viewed_in_a_transform(subject: BridgeSubject) -> BridgeSubject:
 
 
 def detached_when_compiled(subject: BridgeSubject) -> BridgeSubject:
-    """Compiled code gets its inputs detached."""
+    """Compiled code loses the gradient of its inputs."""
     is_compiling = torch.compiler.is_compiling
-    return with_inputs(subject, lambda tensor: tensor.detach() if is_compiling() else tensor)
+
+    def lost(tensor: Any) -> Any:
+        return tensor.detach() + 0.0 * tensor if is_compiling() and tensor.requires_grad else tensor
+
+    return with_inputs(subject, lost)
 
 
 def cloned_when_compiled(subject: BridgeSubject) -> BridgeSubject:
