@@ -42,7 +42,7 @@ def test_the_catalogue_is_whole():
     assert len(catalogue()) >= 252
 
 
-@pytest.mark.parametrize("family", ["tape", "retain-grad", "struct"])
+@pytest.mark.parametrize("family", ["tape", "retain-grad", "struct", "bridge", "sync"])
 def test_every_row_of_a_finished_family_has_a_check(family):
     checked = {entry.contract.id for entry in REGISTRY.values()}
     assert [row.id for row in catalogue().values() if row.family == family and row.id not in checked] == []

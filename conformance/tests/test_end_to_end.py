@@ -19,7 +19,7 @@ from tapecheck.contract import full_name
 from tapecheck.results import read
 
 SOURCE = Path(tapecheck.__file__).parent
-OTHERS = ("tape", "retain_grad", "codegen", "interop", "release", "hunt")
+OTHERS = ("tape", "retain_grad", "codegen", "interop", "release", "bridge", "sync", "hunt")
 CHECK = "struct.plain-args-eager"
 
 

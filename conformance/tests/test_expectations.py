@@ -85,7 +85,7 @@ def test_a_listed_failure_that_did_not_run_is_named(make_record):
     ("entries", "problem"),
     [
         ([deviation(contract="retain.last-write-win")], "unknown contract; did you mean retain.last-write-wins"),
-        ([deviation(contract="bridge.gradcheck")], "this contract has no check"),
+        ([deviation(contract="capture.replay")], "this contract has no check"),
         ([deviation(case="thrice")], "no such case"),
         ([deviation(when=">=2.0")], "matches no release of the matrix"),
         ([deviation(reason=" ")], "give a reason"),

@@ -1,10 +1,16 @@
 """Result files and their merging."""
 
+import msgspec
 import pytest
 
-from tapecheck.expectations import Expectations
-from tapecheck.matrix import merge, plan
-from tapecheck.results import BadResult, cell_path, header, read, write
+from tapecheck.expectations import Expectations, of
+from tapecheck.matrix import merge, plan, results_in
+from tapecheck.report import table
+from tapecheck.results import BadResult, cell_path, header, read, suite_version, write
+
+
+def nothing_expected(subject):
+    return Expectations()
 
 
 @pytest.fixture
@@ -49,20 +55,20 @@ def test_a_truncated_file_is_incomplete(written, kept):
     path = written(message="x" * 400)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
     with pytest.raises(BadResult, match="incomplete|no header"):
-        merge([path], Expectations())
+        merge([path], nothing_expected)
 
 
 def test_another_catalogue_is_refused(written):
     path = written()
     text = path.read_text()
-    path.write_text(text.replace(header(subject="", warp="", device="", full=True).catalogue, "000000000000"))
+    path.write_text(text.replace(header(subject="warp", warp="", device="", full=True).catalogue, "000000000000"))
     with pytest.raises(BadResult, match="made with catalogue 000000000000, this is .*; run it again"):
-        merge([path], Expectations())
+        merge([path], nothing_expected)
 
 
 def test_the_same_cell_twice_is_refused(written):
     with pytest.raises(BadResult, match=r"both hold the cell warp 1\.19\.0 cpu; keep one"):
-        merge([written(), written(name="other.jsonl")], Expectations())
+        merge([written(), written(name="other.jsonl")], nothing_expected)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -71,12 +77,12 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_planned_cell_without_result_is_missing(written, tmp_path):
-    merged = merge([written()], Expectations(), plan(tmp_path, ["1.18.0", "1.19.0"]))
+    merged = merge([written()], nothing_expected, plan(tmp_path, ["1.18.0", "1.19.0"]))
     assert merged.complaints == ["missing: warp-1.18.0-cpu was planned and has no result"]
 
 
 def test_partial_and_unexpected_results_are_complaints(written):
-    merged = merge([written(outcome="fail", message="expected 0, observed 2", full=False)], Expectations())
+    merged = merge([written(outcome="fail", message="expected 0, observed 2", full=False)], nothing_expected)
     assert merged.complaints == [
         "partial: warp 1.19.0 cpu judged a part of the contracts",
         "unexpected: retain.last-write-wins on Warp 1.19.0 cpu: fail: expected 0, observed 2",
@@ -85,4 +91,40 @@ def test_partial_and_unexpected_results_are_complaints(written):
 
 def test_cells_come_by_release_not_by_name(written):
     paths = [written(version) for version in ("1.9.1", "1.10.1", "1.19.0")]
-    assert [cell.header.warp for cell in merge(sorted(paths), Expectations()).cells] == ["1.9.1", "1.10.1", "1.19.0"]
+    assert [cell.header.warp for cell in merge(sorted(paths), nothing_expected).cells] == ["1.9.1", "1.10.1", "1.19.0"]
+
+
+@pytest.fixture
+def two_subjects(tmp_path, make_record):
+    """A folder with a result of Warp and one of a bridge, of contracts of their own."""
+    records = {"warp": make_record(), "a:bridge": make_record("bridge.reentrant", subject="a.bridge", outcome="fail")}
+    for subject, record in records.items():
+        head = msgspec.structs.replace(
+            header(subject="warp", warp="1.19.0", device="cpu", full=True), subject=record.subject
+        )
+        write(cell_path(tmp_path, subject, "1.19.0", "cpu"), head, [record], 1.0)
+    return tmp_path
+
+
+def test_several_subjects_share_a_matrix(two_subjects):
+    paths = results_in(two_subjects)
+    assert [path.name for path in paths] == ["a.bridge-1.19.0-cpu.jsonl", "warp-1.19.0-cpu.jsonl"]
+    assert results_in(two_subjects, "warp") == paths[1:]
+    merged = merge(paths, lambda subject: Expectations() if subject == "warp" else of(subject))
+    assert merged.complaints == []
+    laid_out = table(merged)
+    assert laid_out.columns == [("warp", "1.19.0", "cpu"), ("a.bridge", "1.19.0", "cpu")]
+    rows = {row.name: row.cells for rows in laid_out.families.values() for row in rows}
+    assert rows["retain.last-write-wins"][1] is None
+    assert rows["bridge.reentrant"][0] is None
+    assert rows["bridge.reentrant"][1].expectation == "none"
+
+
+def test_an_unforeseen_outcome_of_another_subject_names_it(two_subjects):
+    merged = merge(results_in(two_subjects, "a.bridge"), nothing_expected)
+    assert merged.complaints == ["unexpected: a.bridge: bridge.reentrant on Warp 1.19.0 cpu: fail: "]
+
+
+def test_a_suite_is_that_of_the_families_that_judge():
+    assert suite_version("warp") != suite_version("miniature")
+    assert suite_version("miniature") == suite_version("plain-torch")

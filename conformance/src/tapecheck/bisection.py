@@ -140,7 +140,7 @@ def chosen(identifier: str) -> tuple[str, list[str]]:
 def earlier(folder: Path, device: str) -> dict[str, list[Record]]:
     """The records of the complete results in a folder, by release."""
     found: dict[str, list[Record]] = {}
-    for path in results_in(folder):
+    for path in results_in(folder, "warp"):
         try:
             cell = complete(read(path))
         except BadResult:

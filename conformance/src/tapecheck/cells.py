@@ -1,4 +1,4 @@
-"""Judges one Warp on its devices: a pytest process a cell, which writes the result file."""
+"""Judges a subject on one Warp and its devices: a pytest process a cell, which writes the result file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tapecheck import contracts
-from tapecheck.contract import REGISTRY
 from tapecheck.releases import Overlay
-from tapecheck.results import BadResult, Cell, blank, cell_path, header, read, suite_version, write
+from tapecheck.results import BadResult, Cell, blank, cell_path, header, read, write
+from tapecheck.subjects import checks_of, find, label
 
 NO_CUDA = "no CUDA device is present"
 
@@ -20,23 +20,27 @@ def run(
     folder: Path,
     devices: Sequence[str] = (),
     *,
+    subject: str = "warp",
     only: Sequence[str] = (),
     workers: int = 2,
     resume: bool = False,
     expectations: Path | None = None,
     pytest_arguments: Sequence[str] = (),
+    quiet: bool = False,
 ) -> int:
-    """Judges a Warp on some devices.
+    """Judges a subject on a Warp and some devices.
 
     Args:
         overlay: the Warp.
         folder: where the result files go; those of a partial run go into its folder `partial`.
         devices: Warp device names; left out, the CPU and every CUDA device present.
+        subject: a known name, or `module:attribute`.
         only: families and contract ids; left out, every contract.
         workers: parallel processes in which the checks run.
         resume: leave alone a cell whose complete result was made by this suite in this environment.
         expectations: another expectation file.
         pytest_arguments: handed on to pytest.
+        quiet: whether pytest's own report is kept back, unless the run could not be made.
 
     Returns:
         0 where every cell came as expected.
@@ -47,17 +51,18 @@ def run(
     wanted = list(devices) or ([*present, "cuda"] if present == ["cpu"] else present)
     status = 0
     for device in wanted:
-        path = cell_path(target, "warp", overlay.version, device)
+        path = cell_path(target, subject, overlay.version, device)
         if device.startswith("cuda") and not any(name.startswith(device) for name in present):
-            _write_not_run(path, overlay, device)
+            _write_not_run(path, subject, overlay, device)
             continue
-        if resume and fresh(path, overlay):
+        if resume and fresh(path, subject, overlay):
             print(f"fresh result: {path}")
             continue
-        arguments = [f"--tapecheck-device={device}", f"--tapecheck-results={path.resolve()}", *pytest_arguments]
+        arguments = [f"--tapecheck-subject={subject}", f"--tapecheck-device={device}"]
+        arguments += [f"--tapecheck-results={path.resolve()}", *pytest_arguments]
         if expectations:
             arguments.append(f"--tapecheck-expectations={expectations.resolve()}")
-        status = max(status, _pytest(overlay, workers, only, arguments))
+        status = max(status, _pytest(overlay, workers, only, arguments, quiet))
     return status
 
 
@@ -72,10 +77,13 @@ def faults(
     return _pytest(overlay, workers, only, ["--tapecheck-faults"])
 
 
-def _pytest(overlay: Overlay, workers: int, only: Sequence[str], arguments: Sequence[str]) -> int:
+def _pytest(overlay: Overlay, workers: int, only: Sequence[str], arguments: Sequence[str], quiet: bool = False) -> int:
     command = [sys.executable, "-m", "pytest", "--pyargs", "tapecheck", "-q", "--tb=short", "-p", "no:cacheprovider"]
     command += ["-n", str(workers), "--dist", "loadfile", f"--tapecheck-only={','.join(only)}", *arguments]
-    return subprocess.run(command, env=overlay.environment).returncode
+    done = subprocess.run(command, env=overlay.environment, capture_output=quiet, text=True)
+    if quiet and done.returncode not in (0, 1):
+        print(done.stdout + done.stderr)
+    return done.returncode
 
 
 def present_devices(overlay: Overlay) -> list[str]:
@@ -86,22 +94,23 @@ def present_devices(overlay: Overlay) -> list[str]:
     return sorted(found[0]) if found else ["cpu"]
 
 
-def _write_not_run(path: Path, overlay: Overlay, device: str) -> None:
+def _write_not_run(path: Path, subject: str, overlay: Overlay, device: str) -> None:
     """A result that says of every check that it did not run: a device that is not there is never a pass."""
     contracts.load()
-    head = header(subject="warp", warp=overlay.version, device=device, full=True)
-    place = {"warp": overlay.version, "device": device}
+    head = header(subject=subject, warp=overlay.version, device=device, full=True)
+    place = {"subject": label(subject), "warp": overlay.version, "device": device}
     records = [
-        blank(check.contract, check.case, outcome="not-run", message=NO_CUDA, **place) for check in REGISTRY.values()
+        blank(check.contract, check.case, outcome="not-run", message=NO_CUDA, **place)
+        for check in checks_of(find(subject))
     ]
     write(path, head, records, 0.0)
 
 
-def fresh(path: Path, overlay: Overlay) -> Cell | None:
+def fresh(path: Path, subject: str, overlay: Overlay) -> Cell | None:
     """The cell of a result file that this suite, this Warp and this environment made, None where there is none."""
     try:
         cell = read(path)
     except BadResult:
         return None
-    now = header(subject="warp", warp=overlay.version, device=cell.header.device, full=True)
-    return cell if cell.footer and cell.header == now and cell.header.suite == suite_version() else None
+    now = header(subject=subject, warp=overlay.version, device=cell.header.device, full=True)
+    return cell if cell.footer and cell.header == now else None

@@ -24,6 +24,7 @@ from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
 from tapecheck.report.page import page
 from tapecheck.results import BadResult, Cell, Record, cell_path, read
+from tapecheck.subjects import KNOWN, find
 from tapecheck.upgrade import compare
 
 app = typer.Typer(
@@ -79,6 +80,7 @@ def main(
 @app.command()
 def run(
     only: Names = None,
+    subject: Annotated[str, typer.Option("--subject", help=f"{', '.join(KNOWN)}, or module:attribute.")] = "warp",
     warp: WarpOption = None,
     device: Devices = None,
     keyword: Annotated[str | None, typer.Option("-k", help="pytest's -k: only checks whose names match.")] = None,
@@ -88,14 +90,16 @@ def run(
     resume: Resume = False,
     expectations: ExpectationFile = None,
 ) -> None:
-    """Judge one Warp on its devices, and write a result file for each."""
+    """Judge a subject on one Warp and its devices, and write a result file for each."""
     with _clear_errors():
         names = _known_names(only or [])
-        known.load(expectations or known.default_path())
+        find(subject)
+        known.of(subject, expectations)
         status = cells.run(
             overlay(warp, store),
             output,
             device or [],
+            subject=subject,
             only=names,
             workers=workers,
             resume=resume,
@@ -106,24 +110,63 @@ def run(
 
 
 @app.command()
+def judge(
+    subject: Annotated[str, typer.Argument(help="A probe, several, or a subject: module:attribute.")],
+    only: Names = None,
+    warp: WarpOption = None,
+    device: OneDevice = "cpu",
+    output: Folder = RESULTS,
+    store: Store = STORE,
+    workers: Workers = 2,
+    expectations: ExpectationFile = None,
+) -> None:
+    """Judge a bridge of your own; the exit status is 0 only where it violates no contract."""
+    with _clear_errors():
+        names = _known_names(only or [])
+        find(subject)
+        chosen = overlay(warp, store)
+        with console.status(f"judging {subject} on Warp {chosen.version} {device}"):
+            status = cells.run(
+                chosen,
+                output,
+                [device],
+                subject=subject,
+                only=names,
+                workers=workers,
+                expectations=expectations,
+                quiet=True,
+            )
+        path = cell_path(output / "partial" if names else output, subject, chosen.version, device)
+        cell = complete(read(path))
+    terminal.print_cell(console, cell)
+    print(path.resolve())
+    raise typer.Exit(status)
+
+
+@app.command()
 def matrix(
     files: Files = None,
     planned: Plan = None,
     output: Folder = RESULTS,
+    subject: Annotated[
+        str | None, typer.Option("--subject", help="One subject alone; the plan and the expectation file are its own.")
+    ] = None,
     expectations: ExpectationFile = None,
     fix: Annotated[bool, typer.Option("--fix", help="Rewrite the expectation file to what was observed.")] = False,
 ) -> None:
     """Merge results into matrix.html, matrix.md and matrix.json."""
     with _clear_errors():
         contracts.load()
-        path = expectations or known.default_path()
+        if fix or expectations:
+            subject = subject or "warp"
         versions = _planned_versions(planned)
-        wanted = plan(output, versions)
-        chosen = files or [p for p in results_in(output) if not versions or _version_of(p) in versions]
+        wanted = plan(output, versions, subject=subject or "warp")
+        chosen = files or [p for p in results_in(output, subject) if not versions or _version_of(p) in versions]
         if not chosen and not wanted:
             raise BadResult(f"no result in {output}; make one with `tapecheck run --warp {releases()[-1]}`")
-        merged = merge(chosen, known.load(path), wanted)
+        merged = merge(chosen, lambda name: known.of(name, expectations), wanted)
         if fix:
+            path = expectations or known.default_path(subject or "warp")
             for line in fixing.fix(path, known.load(path), merged) or ["nothing to fix"]:
                 console.print(line, markup=False, highlight=False)
             return
@@ -240,7 +283,11 @@ def pages(
 
 
 def _page(row: Contract, records: list[Record], entries: known.Expectations) -> str:
-    judged = [entries.settle(r) for r in records if r.contract == row.id and r.outcome != "not-run"]
+    judged = [
+        known.of(r.subject).settle(r) if r.subject != "warp" else entries.settle(r)
+        for r in records
+        if r.contract == row.id and r.outcome != "not-run"
+    ]
     return page(row, judged, entries)
 
 
@@ -342,7 +389,7 @@ def _records(output: Path) -> list[Record]:
 
 def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int) -> Cell:
     path = cell_path(output, "warp", warp.version, device)
-    cell = cells.fresh(path, warp)
+    cell = cells.fresh(path, "warp", warp)
     if cell is None:
         cells.run(warp, output, [device], workers=workers)
         cell = complete(read(path))

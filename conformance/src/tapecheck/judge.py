@@ -10,6 +10,7 @@ import msgspec
 
 from tapecheck.contract import Blocked, Check, text_of
 from tapecheck.results import Outcome
+from tapecheck.subjects import Subject
 
 
 class Judgement(msgspec.Struct):
@@ -26,7 +27,7 @@ class Judgement(msgspec.Struct):
     seconds: float = 0.0
 
 
-def judge(check: Check, subject: Any) -> Judgement:
+def judge(check: Check, subject: Subject) -> Judgement:
     """The judgement of a check on a subject, in this process."""
     start = time.perf_counter()
     judgement = _judge(check, subject)
@@ -34,10 +35,10 @@ def judge(check: Check, subject: Any) -> Judgement:
     return judgement
 
 
-def _judge(check: Check, subject: Any) -> Judgement:
+def _judge(check: Check, subject: Subject) -> Judgement:
     missing = subject.missing(check.needs)
     if missing:
-        return Judgement("unsupported", f"this release has no {missing}")
+        return Judgement("unsupported", f"{subject.owner} has no {missing}")
     try:
         evidence = check(subject)
     except Blocked as problem:

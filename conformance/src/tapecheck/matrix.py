@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ class Matrix(msgspec.Struct):
     """Every record of some cells, and what keeps the whole from being good.
 
     Attributes:
-        cells: by release, oldest first, then by device.
+        cells: by subject, then by release, oldest first, then by device.
         missing: cells that were planned and have no result.
         problems: unmet expectations, a sentence each.
     """
@@ -37,17 +37,18 @@ class Matrix(msgspec.Struct):
         found += [f"partial: {cell.name} judged a part of the contracts" for cell in self.cells if not cell.header.full]
         found += [f"unexpected: {problem}" for problem in self.problems]
         for record in unforeseen(self.records):
-            where = f"{full_name(record.contract, record.case)} on Warp {record.warp} {record.device}"
+            judged = "" if record.subject == "warp" else f"{record.subject}: "
+            where = f"{judged}{full_name(record.contract, record.case)} on Warp {record.warp} {record.device}"
             found.append(f"{record.expectation}: {where}: {record.outcome}: {record.message}")
         return found
 
 
-def merge(paths: Sequence[Path], expectations: Expectations, planned: Sequence[Path] = ()) -> Matrix:
+def merge(paths: Sequence[Path], expectations: Callable[[str], Expectations], planned: Sequence[Path] = ()) -> Matrix:
     """Reads result files and holds the expectations against them.
 
     Args:
         paths: the result files.
-        expectations: what is known to differ.
+        expectations: what is known to differ, by subject.
         planned: result files that there should be.
 
     Raises:
@@ -60,10 +61,12 @@ def merge(paths: Sequence[Path], expectations: Expectations, planned: Sequence[P
             raise BadResult(f"{path} and {cells[cell.name].path} both hold the cell {cell.name}; keep one")
         cells[cell.name] = cell
     problems: list[str] = []
+    known = {subject: expectations(subject) for subject in {cell.header.subject for cell in cells.values()}}
     for cell in cells.values():
-        cell.records = [expectations.settle(record) for record in cell.records]
+        mine = known[cell.header.subject]
+        cell.records = [mine.settle(record) for record in cell.records]
         if cell.header.full and any(record.outcome != "not-run" for record in cell.records):
-            problems += expectations.unmet(cell.records, cell.header.warp, cell.header.device)
+            problems += mine.unmet(cell.records, cell.header.warp, cell.header.device)
     present = {path.resolve() for path in paths}
     missing = [path.stem for path in planned if path.resolve() not in present]
     return Matrix(in_order(list(cells.values())), missing, problems)
@@ -86,9 +89,16 @@ def complete(cell: Cell) -> Cell:
     return cell
 
 
-def results_in(folder: Path, subject: str = "warp") -> list[Path]:
-    """Every result file of a folder."""
-    return sorted(folder.glob(f"{subject}-*.jsonl"))
+def results_in(folder: Path, subject: str | None = None) -> list[Path]:
+    """The result files of a folder, of all subjects or of one; those that cannot be read too, so that it is said."""
+    return [path for path in sorted(folder.glob("*.jsonl")) if subject is None or _subject_of(path) in (subject, None)]
+
+
+def _subject_of(path: Path) -> str | None:
+    try:
+        return read(path).header.subject
+    except BadResult:
+        return None
 
 
 def plan(folder: Path, versions: Sequence[str], devices: Sequence[str] = ("cpu",), subject: str = "warp") -> list[Path]:

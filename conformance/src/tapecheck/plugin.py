@@ -6,6 +6,7 @@ until a module of checks is collected, so that having tapecheck installed costs 
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tapecheck.contract import Check
     from tapecheck.expectations import Expectations
     from tapecheck.results import Record
+    from tapecheck.subjects import Subject
 
 CONTRACTS = Path(__file__).parent / "contracts"
 EXPECTATIONS = pytest.StashKey["Expectations"]()
@@ -24,6 +26,7 @@ EXPECTATIONS = pytest.StashKey["Expectations"]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tapecheck", "executable contracts")
+    group.addoption("--tapecheck-subject", default="warp", metavar="NAME", help="what to judge: warp, module:attribute")
     group.addoption("--tapecheck-device", default="cpu", metavar="DEVICE", help="Warp device to judge on (cpu)")
     group.addoption("--tapecheck-results", default=None, metavar="FILE", help="write the result file of this cell")
     group.addoption("--tapecheck-expectations", default=None, metavar="FILE", help="expectation file to hold against")
@@ -37,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--tapecheck-results") and not hasattr(config, "workerinput"):
         from tapecheck.recorder import Recorder
 
-        config.pluginmanager.register(Recorder(config, load_expectations), "tapecheck-results")
+        config.pluginmanager.register(Recorder(config, subject_of, load_expectations), "tapecheck-results")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -59,24 +62,36 @@ class ContractFile(pytest.File):
             self.config.stash[EXPECTATIONS] = load_expectations(self.config)
         relative = self.path.relative_to(CONTRACTS.parent).with_suffix("")
         module = ".".join(("tapecheck", *relative.parts))
+        faults = self.config.getoption("--tapecheck-faults")
+        judged = () if faults else subject_of(self.config).judged
         only = set(filter(None, self.config.getoption("--tapecheck-only").split(",")))
         for check in REGISTRY.values():
             if check.function.__module__ != module or (only and not only & {check.contract.family, check.contract.id}):
                 continue
-            if self.config.getoption("--tapecheck-faults"):
+            if faults:
                 for plant in running.planted(check):
                     yield FaultItem.from_parent(self, name=f"{check.name}/{plant}", check=check, plant=plant)
-            else:
+            elif check.contract.judged in judged:
                 yield ContractItem.from_parent(self, name=check.name, check=check)
 
 
+def subject_of(config: pytest.Config) -> Subject:
+    """What this run judges; one that cannot be found is a usage error."""
+    from tapecheck import subjects
+
+    try:
+        return subjects.find(config.getoption("--tapecheck-subject"))
+    except LookupError as problem:
+        raise pytest.UsageError(problem.args[0]) from None
+
+
 def load_expectations(config: pytest.Config) -> Expectations:
-    """The expectation file of this run; a wrong one is a usage error."""
+    """The expectations of this run; a wrong file is a usage error."""
     from tapecheck import expectations
 
     given = config.getoption("--tapecheck-expectations")
     try:
-        return expectations.load(Path(given) if given else expectations.default_path())
+        return expectations.of(config.getoption("--tapecheck-subject"), Path(given) if given else None)
     except expectations.BadExpectations as problem:
         raise pytest.UsageError(str(problem)) from None
 
@@ -102,8 +117,9 @@ class ContractItem(pytest.Item):
         from tapecheck import running
 
         device = self.config.getoption("--tapecheck-device")
-        judgement = running.run(self.check, device, self.plant)
-        settled: Record = self.config.stash[EXPECTATIONS].settle(running.record(self.check, device, judgement))
+        entry = "" if self.plant else self.config.getoption("--tapecheck-subject")
+        judgement = running.run(self.check, device, entry, self.plant)
+        settled: Record = self.config.stash[EXPECTATIONS].settle(running.record(self.check, device, entry, judgement))
         return settled
 
     def runtest(self) -> None:
@@ -111,9 +127,10 @@ class ContractItem(pytest.Item):
 
         record = self.record()
         self.user_properties.append(("tapecheck", msgspec.json.encode(record).decode()))
-        if record.expectation in ("unexpected", "new"):
+        if record.expectation in ("unexpected", "new") or (record.expectation == "none" and record.bad):
             statement = self.check.contract.statement
-            raise Unforeseen(f"{statement}\n{record.expectation} {record.outcome}: {record.message}")
+            standing = "" if record.expectation == "none" else f"{record.expectation} "
+            raise Unforeseen(f"{statement}\n{standing}{record.outcome}: {record.message}")
         if record.outcome == "unsupported":
             pytest.skip(record.message)
         if record.outcome != "pass":
@@ -125,7 +142,7 @@ class ContractItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, self.check.function.__code__.co_firstlineno - 1, self.name
+        return self.path, inspect.unwrap(self.check.function).__code__.co_firstlineno - 1, self.name
 
 
 class FaultItem(ContractItem):

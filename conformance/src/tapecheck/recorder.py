@@ -15,15 +15,24 @@ from tapecheck.contract import REGISTRY, catalogue
 from tapecheck.expectations import Expectations, unforeseen
 from tapecheck.judge import Judgement
 from tapecheck.results import Footer, Outcome, Record, blank, header
+from tapecheck.subjects import Subject, label
 
 
 class Recorder:
     """A pytest plugin object, registered where `--tapecheck-results` is given."""
 
-    def __init__(self, config: pytest.Config, expectations: Callable[[pytest.Config], Expectations]) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        subject: Callable[[pytest.Config], Subject],
+        expectations: Callable[[pytest.Config], Expectations],
+    ) -> None:
         contracts.load()
         self.path = Path(config.getoption("--tapecheck-results"))
         self.device: str = config.getoption("--tapecheck-device")
+        self.subject: str = config.getoption("--tapecheck-subject")
+        self.judged = subject(config).judged
+        self.checks = {check.name: check for check in REGISTRY.values() if check.contract.judged in self.judged}
         self.expectations = expectations(config)
         self.collected: set[str] = set()
         self.records: list[Record] = []
@@ -34,7 +43,7 @@ class Recorder:
 
     @property
     def full(self) -> bool:
-        return self.collected >= REGISTRY.keys()
+        return self.collected >= self.checks.keys()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.collected |= {item.name for item in session.items}
@@ -48,7 +57,7 @@ class Recorder:
         text = dict(report.user_properties).get("tapecheck")
         if report.when == "call" and isinstance(text, str):
             self._add(msgspec.json.decode(text, type=Record))
-        elif report.failed and name in REGISTRY and report.when != "teardown":
+        elif report.failed and name in self.checks and report.when != "teardown":
             self._add(self._unfinished(name, report))
 
     def _unfinished(self, name: str, report: pytest.TestReport) -> Record:
@@ -58,13 +67,13 @@ class Recorder:
         if report.when not in ("setup", "call"):
             outcome = "crash"
         judgement = Judgement(outcome, text[-2000:])
-        return self.expectations.settle(running.record(REGISTRY[name], self.device, judgement))
+        return self.expectations.settle(running.record(self.checks[name], self.device, self.subject, judgement))
 
     def _add(self, record: Record) -> None:
         if self.file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.file = self.path.open("wb")
-            self._write(header(subject="warp", warp=record.warp, device=self.device, full=self.full))
+            self._write(header(subject=self.subject, warp=record.warp, device=self.device, full=self.full))
         self.records.append(record)
         self._write(record)
 
@@ -89,15 +98,15 @@ class Recorder:
     def _not_judged(self) -> Iterator[Record]:
         """Rows of what was planned and did not run, and of what has no check yet."""
         seen = {(record.contract, record.case) for record in self.records}
-        for check in REGISTRY.values():
+        for check in self.checks.values():
             if check.name in self.collected and (check.contract.id, check.case) not in seen:
                 judgement = Judgement("not-run", "collected, but the run ended before it")
-                yield running.record(check, self.device, judgement)
-        checked = {check.contract.id for check in REGISTRY.values()}
+                yield running.record(check, self.device, self.subject, judgement)
+        checked = {check.contract.id for check in self.checks.values()}
         for row in catalogue().values():
-            if self.full and row.judged == "warp" and row.id not in checked:
+            if self.full and row.judged in self.judged and row.id not in checked:
                 message = "no check is registered for this contract yet"
-                place = {"warp": self.records[0].warp, "device": self.device}
+                place = {"subject": label(self.subject), "warp": self.records[0].warp, "device": self.device}
                 yield blank(row, "", outcome="untested", message=message, **place)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

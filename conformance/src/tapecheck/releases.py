@@ -134,5 +134,13 @@ def _imported_version(environment: dict[str, str], wanted: str | None) -> str:
 
 
 def in_order(cells: list[Cell]) -> list[Cell]:
-    """Cells by release, oldest first, then by device."""
-    return sorted(cells, key=lambda cell: (Version(cell.header.warp), cell.header.device))
+    """Cells by subject, Warp itself first, then by release, oldest first, then by device."""
+    return sorted(
+        cells,
+        key=lambda cell: (
+            cell.header.subject != "warp",
+            cell.header.subject,
+            Version(cell.header.warp),
+            cell.header.device,
+        ),
+    )

@@ -11,17 +11,20 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from tapecheck import __version__
-from tapecheck.contract import Contract
+from tapecheck.contract import Contract, catalogue
+from tapecheck.subjects import KNOWN, find, label
 
 Outcome = Literal["pass", "fail", "error", "crash", "timeout", "unsupported", "blocked", "untested", "not-run"]
 Standing = Literal["expected", "unexpected", "new", "none"]
-"""Whether the expectations foresaw an outcome. `new`: on a release they do not know. `none`: nothing was judged."""
+"""Whether the expectations foresaw an outcome. `new`: on a release they do not know. `none`: nothing was judged, or
+nobody said what to expect of the subject."""
 
 NOT_JUDGED = ("untested", "not-run")
 
@@ -49,15 +52,22 @@ class Record(msgspec.Struct):
     def key(self) -> tuple[str, str]:
         return self.contract, self.case
 
+    @property
+    def bad(self) -> bool:
+        """Whether it fails a run in which nobody said what to expect."""
+        return self.outcome in ("fail", "error", "crash", "timeout")
 
-def blank(contract: Contract, case: str, *, warp: str, device: str, outcome: Outcome, message: str = "") -> Record:
+
+def blank(
+    contract: Contract, case: str, *, subject: str, warp: str, device: str, outcome: Outcome, message: str = ""
+) -> Record:
     """A record without evidence, of this environment."""
     return Record(
         contract=contract.id,
         case=case,
         family=contract.family,
         kind=contract.kind,
-        subject="warp",
+        subject=subject,
         warp=warp,
         torch=installed_version("torch"),
         device=device,
@@ -112,18 +122,36 @@ def catalogue_version() -> str:
 
 
 @cache
-def suite_version() -> str:
-    """Version and digest of the checks and of what judges them: results of another one are not fresh."""
-    return f"{__version__}+{_digest('catalogue/*.toml', 'contracts/**/*.py', 'subjects/*.py', *JUDGES)}"
+def suite_version(entry: str) -> str:
+    """Version and digest of the checks of a subject and of what judges them: results of another one are not fresh.
+
+    It covers the families that judge the subject, and the source of the subject itself where that is another package's.
+    """
+    subject = find(entry)
+    families = sorted({row.family for row in catalogue().values() if row.judged in subject.judged})
+    checks = [f"contracts/{family.replace('-', '_')}/**/*.py" for family in families]
+    own = KNOWN.get(entry, entry).partition(":")[0].partition(".")[0]
+    packages = sorted({own, *subject.packages} - {"tapecheck"})
+    return f"{__version__}+{_digest('catalogue/*.toml', *checks, *JUDGES, packages=packages)}"
 
 
-JUDGES = ("contract.py", "judge.py", "running.py", "capture.py", "releases.toml")
+JUDGES = ("contracts/*.py", "subjects/*.py", "contract.py", "judge.py", "running.py", "capture.py", "releases.toml")
 
 
-def _digest(*patterns: str) -> str:
+def _digest(*patterns: str, packages: Iterable[str] = ()) -> str:
     root = Path(str(files("tapecheck")))
     kept = sorted({path for pattern in patterns for path in root.glob(pattern)})
+    kept += [path for package in packages for path in _sources(package)]
     return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
+
+
+def _sources(package: str) -> list[Path]:
+    """The Python files of a module or package."""
+    spec = find_spec(package)
+    if spec is None:
+        return []
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    return sorted(path for folder in folders for path in folder.rglob("*.py")) or [Path(spec.origin or "")]
 
 
 def installed_version(distribution: str) -> str | None:
@@ -135,11 +163,11 @@ def installed_version(distribution: str) -> str | None:
 
 
 def header(*, subject: str, warp: str, device: str, full: bool) -> Header:
-    """The header of a run in this environment."""
+    """The header of a run in this environment; the subject as `subjects.find` takes it."""
     return Header(
         catalogue=catalogue_version(),
-        suite=suite_version(),
-        subject=subject,
+        suite=suite_version(subject),
+        subject=label(subject),
         warp=warp,
         torch=installed_version("torch"),
         python=platform.python_version(),
@@ -151,8 +179,8 @@ def header(*, subject: str, warp: str, device: str, full: bool) -> Header:
 
 
 def cell_path(folder: Path, subject: str, warp: str, device: str) -> Path:
-    """Where the result of a cell lies."""
-    return folder / f"{subject}-{warp}-{device.replace(':', '')}.jsonl"
+    """Where the result of a cell lies; the subject as `subjects.find` takes it."""
+    return folder / f"{label(subject)}-{warp}-{device.replace(':', '')}.jsonl"
 
 
 def write(path: Path, head: Header, records: Sequence[Record], seconds: float) -> None:

@@ -17,7 +17,7 @@ from tapecheck.contract import REGISTRY, Check, Plant
 from tapecheck.contracts import load
 from tapecheck.judge import Judgement, judge
 from tapecheck.results import Record, blank
-from tapecheck.subjects.warp import WarpSubject
+from tapecheck.subjects import FAULTY, Subject, find, label
 
 
 def prepare(worker: str | None = None) -> None:
@@ -56,9 +56,15 @@ def _own_cache(folder: Path, worker: str) -> Path:
     raise AssertionError("count never ends")
 
 
-def subject_of(check: Check, plant: str = "") -> WarpSubject:
-    """The installed Warp, or one with the named fault or near miss (on top of the check's oracle) planted in it."""
-    subject = WarpSubject()
+def subject_of(check: Check, entry: str = "", plant: str = "") -> Subject:
+    """What a check judges.
+
+    Args:
+        check: the check.
+        entry: the subject, as `subjects.find` takes it; left out, the one in which faults of such checks are planted.
+        plant: name of a fault or near miss, planted on top of the check's oracle.
+    """
+    subject = find(entry or FAULTY[check.contract.judged])
     if plant:
         subject = planted(check)[plant](check.oracle(subject) if check.oracle else subject)
     return subject
@@ -72,31 +78,32 @@ def planted(check: Check) -> dict[str, Plant]:
     return plants
 
 
-def run(check: Check, device: str, plant: str = "") -> Judgement:
+def run(check: Check, device: str, entry: str = "", plant: str = "") -> Judgement:
     """The judgement of a check on a device; never the end of this process where the check is declared isolated."""
-    return _run_isolated(check, device, plant) if check.isolated else run_here(check, device, plant)
+    return (_run_isolated if check.isolated else run_here)(check, device, entry, plant)
 
 
-def run_here(check: Check, device: str, plant: str = "") -> Judgement:
+def run_here(check: Check, device: str, entry: str = "", plant: str = "") -> Judgement:
     """The judgement of a check, made in this process."""
     import warp
 
     with warp.ScopedDevice(device):
-        return judge(check, subject_of(check, plant))
+        return judge(check, subject_of(check, entry, plant))
 
 
-def record(check: Check, device: str, judgement: Judgement) -> Record:
+def record(check: Check, device: str, entry: str, judgement: Judgement) -> Record:
     """The judgement as a record of this environment, no expectation held against it yet."""
     import warp
 
-    made = blank(check.contract, check.case, warp=warp.__version__, device=device, outcome=judgement.outcome)
+    place = {"warp": warp.__version__, "device": device}
+    made = blank(check.contract, check.case, subject=label(entry), outcome=judgement.outcome, **place)
     return msgspec.structs.replace(made, **msgspec.structs.asdict(judgement))
 
 
-def _run_isolated(check: Check, device: str, plant: str) -> Judgement:
+def _run_isolated(check: Check, device: str, entry: str, plant: str) -> Judgement:
     with tempfile.TemporaryDirectory(prefix="tapecheck-") as folder:
         answer = Path(folder) / "judgement.json"
-        command = [sys.executable, "-m", "tapecheck.running", check.name, device, plant, str(answer)]
+        command = [sys.executable, "-m", "tapecheck.running", check.name, device, entry, plant, str(answer)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=check.seconds, errors="replace")
         except subprocess.TimeoutExpired:
@@ -113,10 +120,10 @@ def how_it_ended(status: int, stderr: str = "") -> str:
     return f"the process {ending}" + (f": {last[0]}" if last[0] else "")
 
 
-def _main(name: str, device: str, plant: str, answer: str) -> None:
+def _main(name: str, device: str, entry: str, plant: str, answer: str) -> None:
     load()
     prepare()
-    judgement = run_here(REGISTRY[name], device, plant)
+    judgement = run_here(REGISTRY[name], device, entry, plant)
     scratch = Path(answer).with_suffix(".partial")
     scratch.write_bytes(msgspec.json.encode(judgement))
     scratch.replace(answer)

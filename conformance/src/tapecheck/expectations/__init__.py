@@ -136,6 +136,13 @@ class Expectations(msgspec.Struct, forbid_unknown_fields=True):
         ]
 
 
+class Unstated(Expectations):
+    """In the place of a file for a subject of which nobody said what to expect: outcomes are shown as found."""
+
+    def settle(self, record: Record) -> Record:
+        return msgspec.structs.replace(record, expectation="none")
+
+
 def _problems(entry: Entry) -> Iterable[str]:
     if entry.contract not in catalogue():
         yield f"{entry.name}: unknown contract{did_you_mean(entry.contract, catalogue())}"
@@ -185,6 +192,16 @@ def load(path: Path) -> Expectations:
     if problems:
         raise BadExpectations("\n".join([f"{path}: {len(problems)} problems", *problems]))
     return expectations
+
+
+def of(subject: str, given: Path | None = None) -> Expectations:
+    """What is expected of a subject: by the file given, or by that of this package, or nothing.
+
+    Raises:
+        BadExpectations: as `load`.
+    """
+    path = given or default_path(subject)
+    return load(path) if given or path.exists() else Unstated()
 
 
 def unforeseen(records: Sequence[Record]) -> list[Record]:

@@ -44,14 +44,14 @@ class Table(msgspec.Struct):
     """The matrix as a reader sees it.
 
     Attributes:
-        columns: Warp release and device of each column that judged anything.
+        columns: subject, Warp release and device of each column that judged anything.
         families: the lines of each family, in the catalogue's order.
         counts: how often each outcome came.
         not_run: cells in which nothing was judged, and why.
         complaints: what makes the run fail.
     """
 
-    columns: list[tuple[str, str]]
+    columns: list[tuple[str, str, str]]
     families: dict[str, list[Row]]
     counts: dict[str, int]
     not_run: list[str]
@@ -75,7 +75,7 @@ def table(matrix: Matrix) -> Table:
         for record in cell.values():
             counts[record.outcome] = counts.get(record.outcome, 0) + 1
     not_run = [f"{cell.name}: {cell.records[0].message}" for cell in matrix.cells if cell not in shown and cell.records]
-    columns = [(cell.header.warp, cell.header.device) for cell in shown]
+    columns = [(cell.header.subject, cell.header.warp, cell.header.device) for cell in shown]
     return Table(columns, families, counts, not_run, matrix.complaints)
 
 

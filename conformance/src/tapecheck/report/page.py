@@ -26,6 +26,7 @@ KINDS = {
 class Stretch(msgspec.Struct):
     """Neighbouring releases on which a case came to the same."""
 
+    subject: str
     releases: str
     case: str
     outcome: str
@@ -50,17 +51,20 @@ def page(contract: Contract, records: Sequence[Record], expectations: Expectatio
         stretches=list(_stretches(records)),
         known=[entry for entry in expectations.entries if entry.contract == contract.id],
         kernels=[inspect.getsource(kernel.func).rstrip() for kernel in _kernels(checks)],
-        functions=[inspect.getsource(function).rstrip() for function in dict.fromkeys(c.function for c in checks)],
+        functions=[inspect.getsource(f).rstrip() for f in dict.fromkeys(inspect.unwrap(c.function) for c in checks)],
         faults=[inspect.getdoc(fault) for fault in dict.fromkeys(fault for check in checks for fault in check.faults)],
     )
 
 
 def _stretches(records: Sequence[Record]) -> Iterator[Stretch]:
-    for case, group in groupby(sorted(records, key=lambda record: record.case), lambda record: record.case):
+    def place(record: Record) -> tuple[bool, str, str]:
+        return record.subject != "warp", record.subject, record.case
+
+    for (_, subject, case), group in groupby(sorted(records, key=place), place):
         for (outcome, evidence), run in groupby(group, lambda record: (record.outcome, _evidence(record))):
             versions = [record.warp for record in run]
             between = versions[0] if len(versions) == 1 else f"{versions[0]} – {versions[-1]}"
-            yield Stretch(between, case, outcome, evidence)
+            yield Stretch(subject, between, case, outcome, evidence)
 
 
 def _evidence(record: Record) -> str:
@@ -73,7 +77,7 @@ def _kernels(checks: Sequence[Check]) -> list[Any]:
     """The kernels that checks launch: those in their arguments, and those that their code names."""
     found: dict[Any, None] = {}
     for check in checks:
-        for kernel in (*_in(check.arguments), *_named(check.function)):
+        for kernel in (*_in(check.arguments), *_named(inspect.unwrap(check.function))):
             found[kernel] = None
     return [kernel for kernel in found if kernel.func is not None]
 

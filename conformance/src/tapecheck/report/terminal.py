@@ -11,7 +11,9 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from tapecheck.bisection import Bisection
+from tapecheck.contract import catalogue, contract, full_name
 from tapecheck.report import MARKS, Row, Table, by_effect
+from tapecheck.results import Cell
 from tapecheck.speed import Comparison, Speed
 from tapecheck.upgrade import Verdict
 
@@ -21,7 +23,7 @@ SPEED_STYLES = {"slower": "bold red", "not slower": "green", "inconclusive": "di
 
 def print_matrix(console: Console, table: Table) -> None:
     """A line a family, with how many of each outcome in each column; then what is wrong."""
-    grid = Grid("family", *(f"{warp}\n{device}" for warp, device in table.columns), title="Contracts by Warp release")
+    grid = Grid("family", *("\n".join(column) for column in table.columns), title="Contracts by Warp release")
     for family, rows in table.families.items():
         grid.add_row(family, *(_counts(rows, column) for column in range(len(table.columns))))
     console.print(grid)
@@ -36,6 +38,35 @@ def print_matrix(console: Console, table: Table) -> None:
 def _counts(rows: list[Row], column: int) -> str:
     outcomes = Counter(record.outcome for row in rows if (record := row.cells[column]) is not None)
     return " ".join(f"[{STYLES.get(name, 'red')}]{MARKS[name]}{count}[/]" for name, count in outcomes.most_common())
+
+
+def print_cell(console: Console, cell: Cell) -> None:
+    """Every outcome, each violated contract with evidence and hint, then what was not judged and why."""
+    head, rows = cell.header, list(catalogue())
+    records = sorted(cell.records, key=lambda record: (rows.index(record.contract), record.case))
+    console.rule(f"{head.subject} on Warp {head.warp} {head.device}")
+    grid = Grid("contract", "outcome")
+    for record in (record for record in records if record.outcome != "untested"):
+        name = escape(full_name(*record.key))
+        grid.add_row(name, f"[{STYLES.get(record.outcome, 'red')}]{record.outcome}[/]")
+    console.print(grid)
+    for record in records:
+        if record.bad:
+            row = contract(record.contract)
+            name = escape(full_name(*record.key))
+            console.print(f"\n[bold red]{record.outcome}[/] [bold]{name}[/]", highlight=False)
+            for line in (row.statement, record.message.strip(), f"instead: {row.hint}"):
+                console.print(f"  {escape(line)}", highlight=False)
+    console.print()
+    untested = sorted({record.contract for record in records if record.outcome == "untested"})
+    if untested:
+        console.print(f"untested, no check yet: {', '.join(untested)}", style="dim", markup=False, highlight=False)
+    for record in records:
+        if record.outcome not in ("pass", "untested") and not record.bad:
+            name = full_name(*record.key)
+            console.print(f"{record.outcome}: {name}: {record.message}", style="dim", markup=False, highlight=False)
+    outcomes = Counter(record.outcome for record in records)
+    console.print("  ".join(f"{MARKS[name]} {name} {count}" for name, count in outcomes.items()), highlight=False)
 
 
 def print_verdict(console: Console, verdict: Verdict) -> None:

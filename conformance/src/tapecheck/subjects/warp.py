@@ -10,6 +10,8 @@ from typing import Any
 
 import warp
 
+from tapecheck.contract import Judged
+
 
 class WarpSubject:
     """Warp's public names behind one thin object, so that a fault can replace some without touching Warp.
@@ -17,6 +19,10 @@ class WarpSubject:
     A check writes `wp.launch(…)`, `wp.zeros(…)`, `wp.Tape()` as any program would. Kernels are declared beside the
     checks with the real Warp: they are code to be launched, not a way to reach Warp.
     """
+
+    judged: frozenset[Judged] = frozenset({"warp"})
+    owner = "this release"
+    packages: tuple[str, ...] = ()
 
     def __init__(self, module: ModuleType = warp, replaced: dict[str, Any] | None = None) -> None:
         self._module = module
