@@ -18,6 +18,7 @@ KNOWN = {
     "warp": "tapecheck.subjects.warp:WarpSubject",
     "miniature": "tapecheck.subjects.miniature:subject",
     "plain-torch": "tapecheck.subjects.plain:subject",
+    "sphweft": "tapecheck.subjects.sphweft:subject",
 }
 """The subjects that this package knows, by name; any other is given as `module:attribute`."""
 

@@ -29,6 +29,7 @@ class Probe:
         differentiable: names or positions of the inputs that have a gradient; left out, every floating tensor.
         reference: the same operation in plain torch, of the same arguments.
         finite: names of arguments of which NaN must be refused.
+        any_rank: names of arguments that may have any number of axes.
         name: what reports call it; left out, the name of `call`.
         tolerance: largest error, relative to the largest value due; left out, 1e-9 in double precision, else 1e-4.
     """
@@ -38,6 +39,7 @@ class Probe:
     differentiable: Sequence[str | int] | None = None
     reference: Callable[..., Any] | None = None
     finite: tuple[str, ...] = ()
+    any_rank: tuple[str, ...] = ()
     name: str = ""
     tolerance: float | None = None
 
@@ -133,6 +135,7 @@ OFFERS: dict[str, Callable[[Probe], bool]] = {
     "second output": _has_second_output,
     "forward mode": _has_forward_mode,
     "argument that refuses NaN": lambda probe: bool(probe.finite),
+    "call that looks at no value": lambda probe: not probe.finite,
 }
 """What a check may need of a probe, by the words of the message that says it is missing."""
 

@@ -50,7 +50,7 @@ class ParticleState:
             dtypes = (torch.int32,) if name == "kinds" else (positions.dtype,)
             tensor_of(name, value, dtypes, f"({shape[0]},)")
             if value.shape != shape:
-                raise InputError(name, f"shape {tuple(shape)}, one value a particle", f"shape {tuple(value.shape)}")
+                raise InputError(name, f"shape {tuple(shape)}, one a row of positions", f"shape {tuple(value.shape)}")
             same_device(name, value, positions, "positions")
 
     @property

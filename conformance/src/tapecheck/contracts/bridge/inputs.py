@@ -140,6 +140,11 @@ def of_shared_length(probe: Probe) -> list[int]:
     return [at for at, length in zip(tensors_of(probe), lengths, strict=True) if lengths.count(length) > 1]
 
 
+def of_fixed_rank(probe: Probe) -> list[int]:
+    """Where tensors stand whose number of axes matters."""
+    return [at for at in tensors_of(probe) if probe.names[at] not in probe.any_rank]
+
+
 def other_type(tensor: Any) -> Any:
     """Integers in the place of floats, floats in the place of integers."""
     return tensor.detach().long() if tensor.is_floating_point() else tensor.double()
@@ -160,7 +165,7 @@ class Wrong:
 
 WRONG = {
     "length": Wrong(of_shared_length, lambda tensor: tensor.detach()[:-1]),
-    "axes": Wrong(tensors_of, lambda tensor: tensor.detach()[..., None]),
+    "axes": Wrong(of_fixed_rank, lambda tensor: tensor.detach()[..., None]),
     "dtype": Wrong(tensors_of, other_type),
     "no-tensor": Wrong(tensors_of, lambda tensor: "a text"),
 }

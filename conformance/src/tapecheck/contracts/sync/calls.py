@@ -18,10 +18,13 @@ from tapecheck.faults.sync import calls as faults
 from tapecheck.lazy import torch
 from tapecheck.subjects.probe import Probe
 
-NEEDS = ["differentiable input"]
+LOOKING_AT_NONE = ["call that looks at no value"]
+NEEDS = ["differentiable input", *LOOKING_AT_NONE]
 
 
-@check_probes("sync.forward", faults=[faults.forward_asks], near_misses=[faults.forward_looks_at_shapes])
+@check_probes(
+    "sync.forward", needs=LOOKING_AT_NONE, faults=[faults.forward_asks], near_misses=[faults.forward_looks_at_shapes]
+)
 def forward(probe: Probe) -> Evidence:
     outputs_of(probe, probe.example())
     arguments = probe.example()

@@ -1,1 +1,17 @@
-"""How torch.autograd sees a Warp kernel: layout, structs, specification, launch, Function."""
+"""How torch.autograd sees a Warp kernel; what an author of further operators needs is named here."""
+
+from sphweft.bridge.operator import STATE_PLACES, launch_operator, launch_positional
+from sphweft.bridge.spec import Build, ExtraKind, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, ThreadSpec
+
+__all__ = [
+    "STATE_PLACES",
+    "Build",
+    "ExtraKind",
+    "ExtraSpec",
+    "OperatorSpec",
+    "OutputSpec",
+    "SPHContext",
+    "ThreadSpec",
+    "launch_operator",
+    "launch_positional",
+]

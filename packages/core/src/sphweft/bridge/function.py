@@ -155,7 +155,7 @@ def tracked_places(tensors: Sequence[torch.Tensor | None]) -> list[int]:
 def _transformed(tensor: torch.Tensor) -> bool:
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return True
-    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def differentiable_call(launcher: Launcher, tensors: Sequence[torch.Tensor], places: Sequence[int]) -> Any:

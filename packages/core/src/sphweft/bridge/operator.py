@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from sphweft.bridge.function import differentiable_call, tracked_places
 from sphweft.bridge.launch import Launcher
 from sphweft.bridge.plan import plan_for
-from sphweft.bridge.spec import OperatorSpec, SPHContext, ThreadSpec
+from sphweft.bridge.spec import Extras, OperatorSpec, SPHContext, ThreadSpec
 from sphweft.errors import InputError
 from sphweft.state import Corrections
 
@@ -33,6 +35,12 @@ def launch_operator(spec: OperatorSpec, context: SPHContext, **extras: Any) -> A
     Raises:
         InputError: something is missing, undeclared or does not fit; nothing has been launched then.
     """
+    if torch.compiler.is_compiling():  # a graph break; torch loads its compiler for `disable`, so not at import
+        return torch.compiler.disable(_launch)(spec, context, extras)
+    return _launch(spec, context, extras)
+
+
+def _launch(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Any:
     spec.check_extras(context, extras)
     plan = plan_for(spec, context, extras)
     tensors = plan.tensors(context, extras)

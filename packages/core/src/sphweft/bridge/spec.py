@@ -102,11 +102,13 @@ class ExtraSpec:
         name: the keyword of the call, and the field.
         kind: a floating tensor of shape (n, …), whose entries become scalars or vectors, or a Python number.
         rows: which population the tensor's first axis belongs to, `"query"`, `"reference"` or `""` for neither.
+        axes: how many trailing axes it must have; None for any number.
     """
 
     name: str
     kind: ExtraKind = ExtraKind.TENSOR
     rows: str = ""
+    axes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,8 @@ class OperatorSpec:
                 expected = f"a dense tensor of dtype {positions.dtype} with at least one axis"
                 raise InputError(name, expected, f"dtype {value.dtype}, {value.layout}, {value.ndim} axes")
             same_device(name, value, positions, "positions")
+            if extra.axes is not None and value.ndim - 1 != extra.axes:
+                raise InputError(name, f"{extra.axes + 1} axes", f"shape {tuple(value.shape)}")
             if extra.rows:
                 count = (context.query if extra.rows == "query" else context.source).count
                 if value.shape[0] != count:

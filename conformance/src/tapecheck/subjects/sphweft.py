@@ -1,0 +1,195 @@
+"""The core of this repository, seen through its public names alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any
+
+import torch
+
+import sphweft
+import sphweft.inspect
+from sphweft.bridge import SPHContext, launch_operator
+from tapecheck import oracles
+from tapecheck.subjects.probe import BridgeSubject, Probe
+from tapecheck.subjects.sphweft_kernels import SPRINGS
+
+RULES = oracles.Rules(function="wendland4", support_mode="mean_kernel", direction="all_to_all")
+PROPERTIES = sphweft.OperationProperties(
+    sphweft.SmoothingFunction.WENDLAND4, sphweft.SupportMode.MEAN_KERNEL, sphweft.GradientScheme.SYMMETRIC
+)
+SIDE = 4.0
+
+
+def subject() -> BridgeSubject:
+    """Every operator in one, two and three dimensions, the checks of values, and an operator of a third party."""
+    probes = [
+        Probe(
+            name=f"{name}-{dimension}d",
+            call=call,
+            inputs=partial(_inputs, arguments=arguments, dimension=dimension),
+            reference=reference,
+            differentiable=differentiable,
+            any_rank=("values",),
+        )
+        for name, call, reference, arguments, differentiable in OPERATORS
+        for dimension in (1, 2, 3)
+    ]
+    density, arguments = OPERATORS[0][1], OPERATORS[0][3]
+    probes.append(
+        Probe(
+            name="density-validated",
+            call=partial(density, validate="full"),
+            inputs=partial(_inputs, arguments=arguments, dimension=2),
+            reference=OPERATORS[0][2],
+            finite=("positions", "supports", "masses"),
+        )
+    )
+    return BridgeSubject(
+        tuple(probes),
+        without_cache=_without_cache,
+        counters=lambda: {"views": sphweft.inspect.cached_view_count()},
+        packages=("sphweft",),
+    )
+
+
+@contextmanager
+def _without_cache() -> Iterator[None]:
+    before = os.environ.get("SPHWEFT_FIELD_CACHE_GRAD")
+    os.environ["SPHWEFT_FIELD_CACHE_GRAD"] = "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SPHWEFT_FIELD_CACHE_GRAD"]
+        else:
+            os.environ["SPHWEFT_FIELD_CACHE_GRAD"] = before
+
+
+def _inputs(size: int, dtype: torch.dtype, *, arguments: str, dimension: int) -> tuple[Any, ...]:
+    """Irregular particles in a periodic box, all pairs listed: what is out of reach must contribute nothing."""
+    generator = torch.Generator().manual_seed(size)
+
+    def uniform(*shape: int) -> torch.Tensor:
+        return torch.rand(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+    made = {
+        "positions": 2 * uniform(size, dimension) - 0.5,
+        "supports": 1.2 + 0.3 * uniform(size),
+        "masses": 0.5 + uniform(size),
+        "kinds": torch.zeros(size, dtype=torch.int32),
+        "densities": 1 + uniform(size),
+        "values": uniform(size, 2) - 0.5,
+        "charges": 0.5 + uniform(size),
+        "adjacency": _everybody(size),
+        "stiffness": 1.5,
+    }
+    return tuple(made[name] for name in arguments.split())
+
+
+@cache
+def _everybody(size: int) -> sphweft.AdjacencyList:
+    query, reference = torch.ones(size, size).nonzero().T
+    return sphweft.AdjacencyList.from_pairs(query, reference, size, size)
+
+
+def _domain(positions: torch.Tensor) -> tuple[list[float], list[float], list[bool]]:
+    dimension = positions.shape[1]
+    return [0.0] * dimension, [SIDE] * dimension, [True] * dimension
+
+
+def _density(
+    positions: torch.Tensor,
+    supports: torch.Tensor,
+    masses: torch.Tensor,
+    kinds: torch.Tensor,
+    adjacency: Any,
+    validate: Any = "metadata",
+) -> Any:
+    state = sphweft.ParticleState(positions, supports, masses, kinds)
+    domain = sphweft.DomainDescription(*_domain(positions))
+    return sphweft.density(state, adjacency, domain=domain, properties=PROPERTIES, validate=validate)
+
+
+def _interpolate(
+    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, adjacency: Any
+) -> Any:
+    state = sphweft.ParticleState(positions, supports, masses, kinds, densities)
+    domain = sphweft.DomainDescription(*_domain(positions))
+    return sphweft.interpolate(state, values, adjacency, domain=domain, properties=PROPERTIES)
+
+
+def _gradient(
+    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, adjacency: Any
+) -> Any:
+    state = sphweft.ParticleState(positions, supports, masses, kinds, densities)
+    domain = sphweft.DomainDescription(*_domain(positions))
+    return sphweft.gradient(state, values, adjacency, domain=domain, properties=PROPERTIES)
+
+
+def _springs(
+    positions: Any, supports: Any, masses: Any, kinds: Any, adjacency: Any, charges: Any, stiffness: float
+) -> Any:
+    state = sphweft.ParticleState(positions, supports, masses, kinds)
+    context = SPHContext(state, PROPERTIES, adjacency=adjacency)
+    return launch_operator(SPRINGS, context, charges=charges, stiffness=stiffness)
+
+
+def _oracle(
+    function: Callable[..., Any], positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, **o: Any
+) -> Any:
+    particles = oracles.Particles(positions, supports, masses, kinds, densities)
+    return function(query=particles, reference=particles, domain=oracles.Domain(*_domain(positions)), rules=RULES, **o)
+
+
+def _density_oracle(positions: Any, supports: Any, masses: Any, kinds: Any, *_: Any) -> Any:
+    return _oracle(oracles.density, positions, supports, masses, kinds, None)
+
+
+def _interpolate_oracle(
+    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, _: Any
+) -> Any:
+    return _oracle(oracles.interpolate, positions, supports, masses, kinds, densities, reference_field=values)
+
+
+def _gradient_oracle(
+    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, _: Any
+) -> Any:
+    return _oracle(
+        oracles.gradient,
+        positions,
+        supports,
+        masses,
+        kinds,
+        densities,
+        scheme="symmetric",
+        reference_field=values,
+        query_field=values,
+    )
+
+
+def _springs_oracle(
+    positions: Any, supports: Any, masses: Any, kinds: Any, _: Any, charges: Any, stiffness: float
+) -> Any:
+    x = positions[:, None] - positions[None]
+    product = stiffness * charges[:, None] * charges[None]
+    return (product[..., None] * x).sum(1), (0.5 * product * (x * x).sum(-1)).sum(1)
+
+
+FIELD = "positions supports masses kinds densities values adjacency"
+OPERATORS = (
+    ("density", _density, _density_oracle, "positions supports masses kinds adjacency", None),
+    ("interpolate", _interpolate, _interpolate_oracle, FIELD, None),
+    ("gradient", _gradient, _gradient_oracle, FIELD, None),
+    (
+        "springs",
+        _springs,
+        _springs_oracle,
+        "positions supports masses kinds adjacency charges stiffness",
+        ("positions", "charges"),
+    ),
+)
+"""Name, call, the oracle's call, the arguments of both, and which of them have a gradient where not every float has."""

@@ -1,0 +1,56 @@
+"""An operator that a third party declares: pairwise forces and energies, through the public interface."""
+
+from typing import Any
+
+import warp as wp
+
+from sphweft.bridge import Build, ExtraKind, ExtraSpec, OperatorSpec, OutputSpec
+
+SCALARS = {"torch.float32": wp.float32, "torch.float64": wp.float64}
+
+
+def _kernel(State: Any, build: Build) -> Any:  # noqa: N803  (a type)
+    scalar, vector = build.scalar, build.vector
+    half = scalar(0.5)
+
+    @wp.func
+    def force_and_energy(state: State, i: int):
+        force = vector()
+        energy = scalar(0.0)
+        start = state.row_offsets[i]
+        for place in range(start, start + state.row_counts[i]):
+            j = state.neighbors[place]
+            x = state.query_positions[i] - state.reference_positions[j]
+            product = state.stiffness * state.charges[i] * state.charges[j]
+            force += product * x
+            energy += half * product * wp.dot(x, x)
+        return force, energy
+
+    @wp.kernel(module="unique")
+    def springs(state: State, force: wp.array(dtype=vector), energy: wp.array(dtype=scalar)):
+        i = wp.tid()
+        force_i, energy_i = force_and_energy(state, i)
+        force[i] = force_i
+        energy[i] = energy_i
+
+    return springs
+
+
+def _scalar(context: Any, extras: Any) -> Any:
+    return SCALARS[str(context.query.positions.dtype)]
+
+
+def _vector(context: Any, extras: Any) -> Any:
+    return wp.types.vector(length=context.query.dimension, dtype=_scalar(context, extras))
+
+
+SPRINGS = OperatorSpec(
+    name="springs",
+    kernel=_kernel,
+    reads=("query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"),
+    outputs=(
+        OutputSpec(_vector, lambda context, extras: (context.query.count, context.query.dimension)),
+        OutputSpec(_scalar, lambda context, extras: (context.query.count,)),
+    ),
+    extras=(ExtraSpec("charges", rows="query", axes=0), ExtraSpec("stiffness", ExtraKind.SCALAR)),
+)
