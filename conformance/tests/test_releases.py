@@ -51,6 +51,12 @@ def test_what_is_no_warp(tmp_path, wanted, problem):
         overlay(wanted, tmp_path)
 
 
+def test_a_folder_without_a_warp_is_not_the_installed_one(tmp_path):
+    (tmp_path / "warp").mkdir()
+    with pytest.raises(NoWarp, match="holds no Warp: a folder must contain warp/"):
+        overlay(str(tmp_path), tmp_path)
+
+
 def test_a_warp_that_cannot_be_imported(tmp_path):
     (tmp_path / "warp").mkdir()
     (tmp_path / "warp" / "__init__.py").write_text("raise ImportError('libcuda is broken')")

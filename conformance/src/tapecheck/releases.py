@@ -60,6 +60,8 @@ def overlay(wanted: str | None, store: Path) -> Overlay:
     environment = dict(os.environ)
     if wanted:
         folder = Path(wanted) if Path(wanted).is_dir() else _install(wanted, store)
+        if not (folder / "warp" / "__init__.py").is_file():
+            raise NoWarp(f"{wanted} holds no Warp: a folder must contain warp/, as `pip install --target` leaves it")
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder.resolve()), os.environ.get("PYTHONPATH"))))
     version = _imported_version(environment, wanted)
     environment["WARP_CACHE_PATH"] = str((store / "kernels" / version).resolve())
