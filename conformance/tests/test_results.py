@@ -128,3 +128,10 @@ def test_an_unforeseen_outcome_of_another_subject_names_it(two_subjects):
 def test_a_suite_is_that_of_the_families_that_judge():
     assert suite_version("warp") != suite_version("miniature")
     assert suite_version("miniature") == suite_version("plain-torch")
+
+
+def test_what_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    head = header(subject="warp", warp="1.19.0", device="cpu", full=True)
+    with pytest.raises(BadResult, match=r"cell\.jsonl cannot be written: Not a directory"):
+        write(tmp_path / "file" / "cell.jsonl", head, [], 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import msgspec
 import pytest
@@ -71,16 +71,29 @@ class Recorder:
 
     def _add(self, record: Record) -> None:
         if self.file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.file = self.path.open("wb")
+            self.file = self._opened()
             self._write(header(subject=self.subject, warp=record.warp, device=self.device, full=self.full))
         self.records.append(record)
         self._write(record)
 
+    def _opened(self) -> BinaryIO:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return self.path.open("wb")
+        except OSError as problem:
+            self._give_up(problem)
+
+    def _give_up(self, problem: OSError) -> NoReturn:
+        pytest.exit(f"{self.path} cannot be written: {problem.strerror}", returncode=2)
+
     def _write(self, line: msgspec.Struct) -> None:
         assert self.file is not None
-        self.file.write(msgspec.json.encode(line) + b"\n")
-        self.file.flush()
+        try:
+            self.file.write(msgspec.json.encode(line) + b"\n")
+            self.file.flush()
+        except OSError as problem:
+            self.file = None
+            self._give_up(problem)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.file is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
@@ -184,12 +185,21 @@ def cell_path(folder: Path, subject: str, warp: str, device: str) -> Path:
 
 
 def write(path: Path, head: Header, records: Sequence[Record], seconds: float) -> None:
-    """Writes a complete result file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Writes a complete result file, whole or not at all.
+
+    Raises:
+        BadResult: it cannot be written.
+    """
     lines: Iterable[msgspec.Struct] = (head, *records, Footer(records=len(records), seconds=round(seconds, 2)))
     scratch = path.with_suffix(".partial")
-    scratch.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    scratch.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+        scratch.replace(path)
+    except OSError as problem:
+        with suppress(OSError):
+            scratch.unlink()
+        raise BadResult(f"{path} cannot be written: {problem.strerror}") from None
 
 
 def read(path: Path) -> Cell:
