@@ -133,5 +133,5 @@ def test_a_suite_is_that_of_the_families_that_judge():
 def test_what_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     head = header(subject="warp", warp="1.19.0", device="cpu", full=True)
-    with pytest.raises(BadResult, match=r"cell\.jsonl cannot be written: Not a directory"):
+    with pytest.raises(BadResult, match=r"cell\.jsonl cannot be written: File exists"):
         write(tmp_path / "file" / "cell.jsonl", head, [], 0.0)
