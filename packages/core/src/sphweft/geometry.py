@@ -1,7 +1,7 @@
 """The geometry of a pair: its separation, and the smoothing function's value and gradient, with closed-form adjoints.
 
 Each function carries its own adjoint (`wp.func_grad`): the derivatives at r = 0 are then exact, the wrap into the
-nearest image has none, and the reverse pass runs about three times as fast as one that Warp derives. The adjoint of
+nearest image has none, and the reverse pass runs two to four times as fast as one that Warp derives. The adjoint of
 the gradient needs the second derivative of the profile, and so on: one row of the table of profiles gives them all.
 """
 
@@ -67,7 +67,7 @@ def _separation(dimension: int, scalar: Any, periodic: bool) -> Any:
 
 
 def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[Any, Any]:
-    """W(x, h) and ∇W(x, h) with their adjoints; formulas in `operators`' documentation, h the full support radius."""
+    """W(x, h) = C_d k(q)/h^d and ∇W(x, h) = C_d k'(q)/q x/h^(d+2) with adjoints; q = |x|/h, h the full support."""
     vector = wp.types.vector(length=dimension, dtype=scalar)
     k, slope, curvature, constant = profile_functions(function, dimension, scalar)
     zero, one, order = scalar(0.0), scalar(1.0), scalar(float(dimension))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from sphweft.cache.null_fields import NullField, null_field
-from sphweft.errors import InputError
 
 if TYPE_CHECKING:
     from sphweft.bridge.spec import SPHContext
@@ -126,18 +125,6 @@ def _reader(source: str) -> Callable[[SPHContext], Any]:
 
 
 READERS = tuple(_reader(slot.source) for slot in LAYOUT)
-
-
-def entry(name: str, context: SPHContext) -> torch.Tensor:
-    """The tensor of one field.
-
-    Raises:
-        InputError: the call carries none.
-    """
-    value = READERS[INDEX[name]](context)
-    if value is None:
-        raise InputError(name, "a tensor, which this operator reads", "nothing")
-    return value  # type: ignore[no-any-return]
 
 
 def extract_state(context: SPHContext) -> list[Entry]:
