@@ -66,9 +66,7 @@ def run(
     return status
 
 
-def faults(
-    overlay: Overlay, *, only: Sequence[str] = (), workers: int = 2, pytest_arguments: Sequence[str] = ()
-) -> int:
+def faults(overlay: Overlay, *, only: Sequence[str] = (), workers: int = 2) -> int:
     """Plants every fault and near miss of the checks, on one Warp.
 
     Returns:

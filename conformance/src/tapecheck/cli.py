@@ -161,7 +161,7 @@ def matrix(
             subject = subject or "warp"
         versions = _planned_versions(planned)
         wanted = plan(output, versions, subject=subject or "warp")
-        chosen = files or [p for p in results_in(output, subject) if not versions or _version_of(p) in versions]
+        chosen = files or [p for p in results_in(output, subject) if not versions or read(p).header.warp in versions]
         if not chosen and not wanted:
             raise BadResult(f"no result in {output}; make one with `tapecheck run --warp {releases()[-1]}`")
         merged = merge(chosen, lambda name: known.of(name, expectations), wanted)
@@ -371,10 +371,6 @@ def _planned_versions(planned: str | None) -> list[str]:
         return []
     tagged = releases() if planned == "all" else releases(planned)
     return list(tagged) or planned.split(",")
-
-
-def _version_of(path: Path) -> str:
-    return read(path).header.warp
 
 
 def _records(output: Path) -> list[Record]:

@@ -164,7 +164,23 @@ class Primal(torch.autograd.Function):
         return batched(Primal, info, in_dims, *arguments)
 
 
-class Adjoint(torch.autograd.Function):
+class _OfFirstOrder(torch.autograd.Function):
+    """A derivative that has none itself, and says so."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.operation = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *seeds: Any) -> Any:
+        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
+
+
+class Adjoint(_OfFirstOrder):
     """The gradients of the operation's floating tensors for some seeds: an explicit launch, which no tape sees."""
 
     @staticmethod
@@ -183,40 +199,16 @@ class Adjoint(torch.autograd.Function):
         return tuple(grad for grad in grads if grad is not None)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.operation = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *seeds: Any) -> Any:
-        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
-
-    @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
         return batched(Adjoint, info, in_dims, *arguments)
 
 
-class Tangent(torch.autograd.Function):
+class Tangent(_OfFirstOrder):
     """The derivative of the operation along tangents of all its tensors."""
 
     @staticmethod
     def forward(operation: Operation, *arguments_and_tangents: Any) -> Any:
         return run(operation, operation.tangent, arguments_and_tangents)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.operation = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *seeds: Any) -> Any:
-        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        raise NotImplementedError(f"{ctx.operation.name} has no second derivatives")
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
