@@ -5,6 +5,7 @@ over it in seconds. Torch is pinned exactly: a range would fetch a CUDA build of
 """
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import nox
@@ -20,7 +21,10 @@ WORKSPACE = nox.project.load_toml(ROOT / "pyproject.toml")
 RELEASES = tomllib.loads((ROOT / "conformance/src/tapecheck/releases.toml").read_text())["release"]
 ALL = [release["version"] for release in RELEASES]
 DEFAULT = [release["version"] for release in RELEASES if "default" in release.get("tags", ())]
-NAMED = [after for option, after in zip(sys.argv, sys.argv[1:], strict=False) if option == "--warp"]
+GIVEN = [
+    part for argument in sys.argv for part in (argument.split("=", 1) if argument[:7] == "--warp=" else [argument])
+]
+NAMED = [after for option, after in pairwise(GIVEN) if option == "--warp"]
 """A release, wheel or folder given after `--`: it takes the place of the list, so that nothing needs editing."""
 JUDGED: list[str] = []
 """The releases whose sessions have run: those that the matrix must have."""
@@ -40,10 +44,23 @@ def environment(session: nox.Session) -> None:
     session.install("--editable", "packages/core", "--editable", "conformance")
 
 
+def rest(session: nox.Session) -> list[str]:
+    """What was given after `--` besides the Warp."""
+    if session.posargs[-1:] == ["--warp"]:
+        session.error("--warp needs a release, a wheel file or a folder")
+    return [given for given in session.posargs if given not in ("--warp", *NAMED) and given[:7] != "--warp="]
+
+
+def is_part(posargs: list[str]) -> bool:
+    """Whether families, ids or a `-k` are among the arguments of a run; every option but `--resume` takes a value."""
+    named = (after for before, after in pairwise(["", *posargs]) if before[:1] != "-" or before == "--resume")
+    return "-k" in posargs or any(name[:1] != "-" for name in named)
+
+
 def judge(session: nox.Session, warp: str, *options: str) -> None:
     """Judges a release; the matrix follows, unless only a part was asked for."""
-    posargs = [argument for argument in session.posargs if argument not in ("--warp", *NAMED)]
-    if not posargs:
+    posargs = rest(session)
+    if not is_part(posargs):
         JUDGED.append(warp)
         session.notify("matrix", [])
     python(session, "tapecheck.cli", "run", "--warp", warp, *options, *posargs)
@@ -80,8 +97,7 @@ def upgrade(session: nox.Session) -> None:
 @nox.parametrize("warp", NAMED or DEFAULT)
 def bench(session: nox.Session, warp: str) -> None:
     """Time one release and the newest listed one by turns; `-- --warp V` any other."""
-    rest = [argument for argument in session.posargs if argument not in ("--warp", *NAMED)]
-    python(session, "tapecheck.cli", "bench", warp, *rest)
+    python(session, "tapecheck.cli", "bench", warp, *rest(session))
 
 
 @session

@@ -33,7 +33,7 @@ def make_record():
             "device": "cpu",
             "outcome": "pass",
         }
-        return Record(contract=contract, family=row.family, kind=row.kind, **{**blank, **changes})
+        return Record(contract=contract, family=row.family, **{"kind": row.kind, **blank, **changes})
 
     return make
 

@@ -5,8 +5,8 @@ from typer.testing import CliRunner
 
 from tapecheck import __version__
 from tapecheck.cli import app
-from tapecheck.releases import Overlay
-from tapecheck.results import cell_path, header, write
+from tapecheck.releases import Overlay, releases
+from tapecheck.results import cell_path, header, installed_version, read, write
 from tapecheck.speed import Comparison, Speed, estimate, suite
 
 
@@ -43,15 +43,67 @@ def test_version(invoke):
         (["list", "strct"], "did you mean struct"),
         (["explain", "retain.last-write"], "unknown contract 'retain.last-write'; did you mean retain.last-write-wins"),
         (["run", "--warp", "newest"], "neither a release number, a wheel file nor a folder"),
+        (["run", "--warp", ""], "'' is neither a release number, a wheel file nor a folder"),
+        (["upgrade", "", ""], "'' is neither a release number, a wheel file nor a folder"),
+        (["run", "--device", "cpux", "tape"], "unknown device 'cpux'; Warp"),
+        (["run", "no-such-thing-at-all"], "`tapecheck list` shows all"),
+        (["run", "bridge"], "no check of warp matches; `tapecheck list` shows them by family"),
+        (["run", "tape", "-k", "nomatch"], "no check of warp matches"),
+        (["explain", "struct"], "it is a family, `tapecheck list struct` shows its contracts"),
+        (["explain", "struct.alias-nothing"], "unknown contract 'struct.alias-nothing'"),
+        (["explain", "tape.nested[nonsense]"], "no such case 'tape.nested[nonsense]'; the cases of tape.nested: "),
+        (["bisect", "retain.output-zeroed[x]"], "the cases of retain.output-zeroed: "),
+        (["matrix", "--plan", "nonsense"], "--plan nonsense: neither a tag, 'all', nor versions by commas"),
+        (["matrix", "--output", "file", "cell.jsonl"], "file"),
+        (["pages", "--folder", "file"], "file"),
+        (["run", "--store", "file", "--warp", "1.19.0"], "file"),
         (["matrix"], "no result in build/conformance; make one with `tapecheck run --warp"),
         (["matrix", "absent.jsonl"], "absent.jsonl: No such file or directory"),
         (["run", "--expectations", "absent.toml"], "absent.toml"),
     ],
 )
-def test_errors_that_help(invoke, arguments, problem):
+def test_errors_that_help(invoke, tmp_path, make_record, arguments, problem):
+    (tmp_path / "file").write_text("")
+    head = header(subject="warp", warp="1.19.0", device="cpu", full=False)
+    write(tmp_path / "cell.jsonl", head, [make_record()], 1.0)
     result = invoke(*arguments)
     assert result.exit_code == 2
     assert problem in result.stdout
+
+
+def test_a_wrong_keyword_leaves_the_earlier_result_alone(invoke, results, tmp_path, capfd):
+    path = cell_path(tmp_path / "build/conformance/partial", "warp", installed_version("warp-lang"), "cpu")
+    path.parent.mkdir(parents=True)
+    path.write_text("kept")
+    assert invoke("run", "-k", "nomatch").exit_code == 2
+    assert invoke("run", "-k", "(").exit_code not in (0, 1)
+    assert "wrong expression for -k: (" in capfd.readouterr().err
+    assert path.read_text() == "kept"
+
+
+@pytest.mark.parametrize("output", ["file", "/proc/nothing"])
+def test_a_folder_that_cannot_be_written_is_said_before_the_run(invoke, tmp_path, capfd, output):
+    (tmp_path / "file").write_text("")
+    assert invoke("run", "tape", "-k", "zero", "--output", output).exit_code not in (0, 1)
+    assert "cannot be written" in capfd.readouterr().err
+
+
+def test_a_device_that_is_not_there(invoke, tmp_path):
+    result = invoke("run", "tape", "--device", "cuda:7")
+    assert result.exit_code == 1
+    (path,) = (tmp_path / "build/conformance/partial").glob("*-cuda7.jsonl")
+    assert f"not run on cuda:7: no such CUDA device is present: {path.relative_to(tmp_path)}" in result.stdout
+    cell = read(path)
+    assert not cell.header.full
+    assert {record.family for record in cell.records} == {"tape"}
+
+
+def test_no_verdict_where_nothing_was_judged(invoke):
+    version = installed_version("warp-lang")
+    result = invoke("upgrade", version, version, "--device", "cuda:7", "--no-speed")
+    assert result.exit_code == 1
+    assert "No guarantee broke" not in result.stdout
+    assert f"nothing was judged on Warp {version}" in result.stdout
 
 
 def test_matrix_writes_three_files_and_says_where(invoke, results):
@@ -85,7 +137,10 @@ def test_explain_reads_well(invoke, results):
 
 
 def test_explain_without_results(invoke):
-    assert "No result of a run lies here" in invoke("explain", "retain.last-write-wins").stdout
+    text = invoke("explain", "retain.last-write-wins").stdout
+    assert "No result of this catalogue lies in the folder of results" in text
+    for command in ("nox -s conformance", f"tapecheck run --warp {releases()[-1]} retain.last-write-wins"):
+        assert command in text
     assert "untested" in invoke("explain", "capture.replay").stdout
 
 
@@ -143,8 +198,8 @@ def test_speed_has_no_part_in_the_status_of_an_upgrade(
         assert "No guarantee broke." in result.stdout
     assert ("slower" in result.stdout) is shown
     folder = tmp_path / "build/conformance"
-    assert ("| launch | a launch | 2.00 |" in (folder / "upgrade-2.0-4.0.md").read_text()) is shown
-    assert ('"verdict": "slower"' in (folder / "upgrade-2.0-4.0.json").read_text()) is shown
+    assert ("| launch | a launch | 2.00 |" in (folder / "upgrade-2.0-4.0-cpu.md").read_text()) is shown
+    assert ('"verdict": "slower"' in (folder / "upgrade-2.0-4.0-cpu.json").read_text()) is shown
 
 
 def test_list(invoke):

@@ -13,13 +13,27 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 import tapecheck
 from tapecheck.contract import full_name
 from tapecheck.results import read
 
 SOURCE = Path(tapecheck.__file__).parent
-OTHERS = ("tape", "retain_grad", "codegen", "interop", "release", "bridge", "sync", "hunt")
+OTHERS = (
+    "tape",
+    "retain_grad",
+    "codegen",
+    "interop",
+    "release",
+    "bridge",
+    "sync",
+    "cache",
+    "abi",
+    "kinds",
+    "empty",
+    "hunt",
+)
 CHECK = "struct.plain-args-eager"
 
 
@@ -107,7 +121,9 @@ def test_a_false_expectation_is_caught(copy):
     copy.change("expectations/warp.toml", lambda text: text + entry)
     done = copy.run()
     assert done.returncode == 1
-    assert f"unexpected: {CHECK}: pass" in done.stdout
+    assert re.search(
+        rf"unexpected: {CHECK} on Warp .*: pass \(expected: fail, x, by the entry {CHECK}\)", done.stdout
+    )
 
 
 def test_a_misspelt_id_is_caught(copy):
@@ -149,6 +165,27 @@ def test_a_check_that_ends_badly_leaves_the_rest_whole(copy, body, isolated, out
     others = {name: got for name, got in copy.outcomes().items() if not name.startswith("tape.zero")}
     assert others[CHECK] == "pass"
     assert not set(others.values()) & {"error", "crash", "timeout", "not-run"}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_check_that_ends_its_process_among_others_of_its_module(copy, workers):
+    module = next(path for path in (copy.package / "contracts/struct").glob("*.py") if CHECK in path.read_text())
+    module.write_text(module.read_text() + add_check("os._exit(7)"))
+    done = copy.run("-n", workers, "--dist", "worksteal")
+    assert done.returncode == 1, done.stdout
+    cell = read(copy.result)
+    assert cell.footer
+    assert [record.contract for record in cell.records if record.outcome == "crash"] == ["tape.zero"]
+    assert len({record.key for record in cell.records}) == len(cell.records)
+    assert copy.outcomes()[CHECK] == "pass"
+
+
+def test_a_second_run_into_one_file_is_refused(copy):
+    with FileLock(copy.result.with_name(f".{copy.result.stem}.lock")):
+        done = copy.run()
+    assert done.returncode not in (0, 1)
+    assert f"another run is writing {copy.result}" in done.stdout
+    assert not copy.result.exists()
 
 
 def test_a_broken_check_fails_the_run(copy):

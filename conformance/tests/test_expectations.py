@@ -91,6 +91,10 @@ def test_a_listed_failure_that_did_not_run_is_named(make_record):
         ([deviation(reason=" ")], "give a reason"),
         ([deviation(reason="TODO: say why")], "give a reason"),
         ([deviation(message="")], "give a piece of the message"),
+        ([deviation(device="gpu")], "unknown device 'gpu'; expected cpu, cuda or cuda:0"),
+        ([deviation(when="1.13 and later")], '`when` must be a version specifier such as ">=1.13,<1.16"'),
+        ([deviation(outcome="pass")], "'pass' is no deviation"),
+        ([deviation(outcome="not-run")], "'not-run' is no deviation"),
         ([deviation(), deviation(when="<1.12")], "both speak of Warp 1.10.1, 1.11.1"),
         ([deviation(device="cpu"), deviation(device="")], "both speak of Warp 1.10.1, 1.11.1, 1.12.1"),
     ],
@@ -109,6 +113,7 @@ def test_entries_of_different_devices_do_not_overlap():
         ("[[deviation]]\ncontract = 'x'\n", "missing required field"),
         ("[[deviation]", "Expected"),
         ("[[surprise]]\n", "unknown field"),
+        ("[[deviation]]\ncontract='tape.zer'\noutcome='fail'\nmessage='x'\nreason='y'\n", "toml: 1 problem\n"),
         ("[[deviation]]\ncontract='tape.zer'\noutcome='fail'\nmessage='x'\nreason='y'\n", "did you mean tape.zero"),
     ],
 )

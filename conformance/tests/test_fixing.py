@@ -52,7 +52,7 @@ def matrix(make_record, make_cell):
                     warp=version,
                 )
             )
-        return Matrix(cells, [], [])
+        return Matrix(cells, [])
 
     return make
 

@@ -1,6 +1,9 @@
 """Which Warp is judged, and the errors on the way to it."""
 
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +36,10 @@ def test_the_nearest_release(wanted, closest):
         ),
         ("WARNING: Retrying after connection broken: Temporary failure in name resolution", "no package index"),
         ("ERROR: No space left on device", "cannot be installed:\nERROR: No space left"),
+        (
+            "retrying: connection broken\nThe conflict resolution failed\nOSError: [Errno 28] No space left on device",
+            r"cannot be installed:\n.*\n.*\nOSError: \[Errno 28\] No space left",
+        ),
     ],
 )
 def test_a_release_that_cannot_be_fetched(monkeypatch, tmp_path, stderr, problem):
@@ -49,6 +56,30 @@ def test_a_release_that_cannot_be_fetched(monkeypatch, tmp_path, stderr, problem
 def test_what_is_no_warp(tmp_path, wanted, problem):
     with pytest.raises(NoWarp, match=problem):
         overlay(wanted, tmp_path)
+
+
+def test_a_store_that_cannot_be_written(monkeypatch, tmp_path):
+    monkeypatch.setattr("tapecheck.releases.os.access", lambda path, mode: False)
+    with pytest.raises(NoWarp, match="cannot be written, and Warp's kernel cache must be"):
+        overlay(None, tmp_path)
+
+
+def test_two_at_once_fetch_a_release_once(monkeypatch, tmp_path):
+    fetched = []
+
+    def install(command, **options):
+        if "pip" in command:
+            fetched.append(command)
+            time.sleep(0.3)
+            Path(command[command.index("--target") + 1], "warp").mkdir(parents=True)
+            Path(command[command.index("--target") + 1], "warp", "__init__.py").write_text("")
+        return subprocess.CompletedProcess(command, 0, "version 1.18.0\n", "")
+
+    monkeypatch.setattr(subprocess, "run", install)
+    with ThreadPoolExecutor() as pool:
+        versions = list(pool.map(lambda _: overlay("1.18.0", tmp_path).version, range(3)))
+    assert versions == ["1.18.0"] * 3
+    assert len(fetched) == 1
 
 
 def test_a_folder_without_a_warp_is_not_the_installed_one(tmp_path):

@@ -1,8 +1,11 @@
 """Result files and their merging."""
 
+import re
+
 import msgspec
 import pytest
 
+from tapecheck.contract import REGISTRY
 from tapecheck.expectations import Expectations, of
 from tapecheck.matrix import merge, plan, results_in
 from tapecheck.report import table
@@ -78,14 +81,50 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_planned_cell_without_result_is_missing(written, tmp_path):
     merged = merge([written()], nothing_expected, plan(tmp_path, ["1.18.0", "1.19.0"]))
-    assert merged.complaints == ["missing: warp-1.18.0-cpu was planned and has no result"]
+    assert merged.complaints[0] == "missing: warp-1.18.0-cpu was planned and has no result"
+
+
+def test_a_full_result_without_one_of_its_records_is_not_whole(tmp_path, make_record):
+    checks = [check for check in REGISTRY.values() if check.contract.judged == "warp"]
+    records = [make_record(check.contract.id, case=check.case) for check in checks]
+    path = tmp_path / "cell.jsonl"
+    write(path, header(subject="warp", warp="1.19.0", device="cpu", full=True), records[1:], 1.0)
+    lines = [line for line in merge([path], nothing_expected).complaints if line.startswith("missing")]
+    assert lines == [f"missing: warp 1.19.0 cpu has no record of {checks[0].name}"]
+
+
+def test_a_result_of_another_suite_is_stale(written):
+    path = written(full=False)
+    path.write_text(path.read_text().replace(suite_version("warp"), "0.0+000000000000"))
+    merged = merge([path], nothing_expected)
+    assert "stale: warp 1.19.0 cpu was judged by suite 0.0+000000000000" in merged.complaints[1]
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda text: text.replace('"warp":"1.19.0"', '"warp":"nonsense"', 1), "no header.*nonsense"),
+        (lambda text: text.replace("retain.last-write-wins", "retain.nothing"), "unknown contract 'retain.nothing'"),
+        (lambda text: text.replace('"device":"cpu"', '"device":"cuda"', 1), "a record of warp 1.19.0 cpu in a result"),
+        (
+            lambda text: re.sub(r'(?s)(\n\{"contract.*?\})(?=\n)(.*?)"records":1', r'\1\1\2"records":2', text),
+            "two records of",
+        ),
+    ],
+)
+def test_a_result_that_contradicts_itself_is_refused(written, damage, problem):
+    path = written()
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(BadResult, match=problem):
+        merge([path], nothing_expected)
 
 
 def test_partial_and_unexpected_results_are_complaints(written):
     merged = merge([written(outcome="fail", message="expected 0, observed 2", full=False)], nothing_expected)
     assert merged.complaints == [
         "partial: warp 1.19.0 cpu judged a part of the contracts",
-        "unexpected: retain.last-write-wins on Warp 1.19.0 cpu: fail: expected 0, observed 2",
+        "unexpected: retain.last-write-wins on Warp 1.19.0 cpu: fail: expected 0, observed 2"
+        " (expected: pass, as no entry speaks of it)",
     ]
 
 
@@ -111,7 +150,7 @@ def test_several_subjects_share_a_matrix(two_subjects):
     assert [path.name for path in paths] == ["a.bridge-1.19.0-cpu.jsonl", "warp-1.19.0-cpu.jsonl"]
     assert results_in(two_subjects, "warp") == paths[1:]
     merged = merge(paths, lambda subject: Expectations() if subject == "warp" else of(subject))
-    assert merged.complaints == []
+    assert all("has no record of" in complaint for complaint in merged.complaints)
     laid_out = table(merged)
     assert laid_out.columns == [("warp", "1.19.0", "cpu"), ("a.bridge", "1.19.0", "cpu")]
     rows = {row.name: row.cells for rows in laid_out.families.values() for row in rows}
@@ -122,7 +161,9 @@ def test_several_subjects_share_a_matrix(two_subjects):
 
 def test_an_unforeseen_outcome_of_another_subject_names_it(two_subjects):
     merged = merge(results_in(two_subjects, "a.bridge"), nothing_expected)
-    assert merged.complaints == ["unexpected: a.bridge: bridge.reentrant on Warp 1.19.0 cpu: fail: "]
+    assert merged.complaints == [
+        "unexpected: a.bridge: bridge.reentrant on Warp 1.19.0 cpu: fail (expected: pass, as no entry speaks of it)"
+    ]
 
 
 def test_a_suite_is_that_of_the_families_that_judge():

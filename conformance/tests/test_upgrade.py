@@ -2,6 +2,7 @@
 
 import pytest
 
+from tapecheck.contract import REGISTRY
 from tapecheck.upgrade import compare
 
 
@@ -30,18 +31,53 @@ HAZARD, OBSERVATION = "struct.lazy-read", "tape.nested"
         ("tape.zero", {"outcome": "unsupported"}, {"outcome": "pass"}, "gained", True),
         ("tape.zero", {"outcome": "fail", "observed": 1}, {"outcome": "fail", "observed": 2}, "changed", True),
         ("tape.zero", {"outcome": "fail", "observed": 1}, {"outcome": "fail", "observed": 1}, None, True),
-        ("tape.zero", {"outcome": "not-run"}, {"outcome": "pass"}, None, True),
+        ("tape.zero", {"outcome": "not-run"}, {"outcome": "pass"}, None, False),
+        ("tape.zero", {"outcome": "unsupported"}, {"outcome": "fail"}, "changed", True),
+        ("tape.zero", {"outcome": "fail"}, {"outcome": "crash"}, "changed", True),
         (HAZARD, {"outcome": "pass"}, {"outcome": "fail"}, "repaired", True),
+        (HAZARD, {"outcome": "pass"}, {"outcome": "crash"}, "changed", True),
+        (HAZARD, {"outcome": "pass"}, {"outcome": "timeout"}, "changed", True),
+        (HAZARD, {"outcome": "pass"}, {"outcome": "unsupported"}, "changed", True),
+        (HAZARD, {"outcome": "unsupported"}, {"outcome": "fail"}, "changed", True),
         (HAZARD, {"outcome": "fail"}, {"outcome": "pass"}, "trap appeared", True),
         (HAZARD, {"outcome": "unsupported"}, {"outcome": "pass"}, "trap appeared", True),
         (OBSERVATION, {"observed": 1}, {"observed": 1}, None, True),
         (OBSERVATION, {"observed": 1}, {"observed": 2}, "changed", True),
+        (OBSERVATION, {"observed": 1}, {"outcome": "crash"}, "changed", True),
+        (OBSERVATION, {"outcome": "unsupported"}, {"observed": 1}, "gained", True),
     ],
 )
 def test_the_effect_of_a_flip(verdict, contract, old, new, effect, safe):
     result = verdict(old, new, contract)
     assert [flip.effect for flip in result.flips] == ([effect] if effect else [])
     assert result.safe is safe
+
+
+@pytest.mark.parametrize("outcome", ["not-run", "untested", "blocked", "error"])
+def test_what_the_new_release_did_not_answer_is_no_all_clear(verdict, outcome):
+    result = verdict({}, {"outcome": outcome, "message": "no such CUDA device is present"})
+    assert not result.safe
+    assert result.sentence == "No verdict: 1 not answered."
+    line = f"retain.last-write-wins: pass on Warp 1.12.1, {outcome} on 1.19.0: no such CUDA device is present"
+    assert result.unanswered == [line]
+
+
+def test_a_record_that_is_not_there_is_no_all_clear(make_record, make_cell):
+    verdict = compare(make_cell(make_record("tape.zero", warp="1.12.1"), warp="1.12.1"), make_cell())
+    assert not verdict.safe
+    assert verdict.unanswered == ["tape.zero: pass on Warp 1.12.1, and no record on the other"]
+
+
+def test_two_cells_that_judged_nothing_give_no_verdict(verdict):
+    result = verdict({"outcome": "not-run"}, {"outcome": "not-run"})
+    assert (result.safe, result.unanswered) == (False, ["nothing was judged on Warp 1.12.1"])
+
+
+def test_the_safe_form_of_a_trap_is_a_guarantee(verdict):
+    form = {"case": "square-safe", "kind": REGISTRY["codegen.nonlinear-after-loop[square-safe]"].kind}
+    result = verdict(form, {**form, "outcome": "fail"}, "codegen.nonlinear-after-loop")
+    assert [flip.effect for flip in result.flips] == ["broken"]
+    assert result.sentence == "Guarantees broken: 1."
 
 
 def test_both_observations_are_shown(verdict):

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from tapecheck import cells
-from tapecheck.contract import REGISTRY, Check, contract, did_you_mean, full_name, plain, text_of
+from tapecheck.contract import REGISTRY, Check, checks_named, full_name, plain, text_of
 from tapecheck.expectations import Deviation, Expectations, Pin
 from tapecheck.matrix import complete, results_in
 from tapecheck.releases import overlay
@@ -126,15 +126,10 @@ def chosen(identifier: str) -> tuple[str, list[str]]:
     Raises:
         LookupError: no such contract, no such case, or no check.
     """
-    row = contract(identifier.partition("[")[0])
-    names = [check.name for check in REGISTRY.values() if check.contract.id == row.id]
-    if not names:
+    row, checks = checks_named(identifier)
+    if not checks:
         raise LookupError(f"{row.id} has no check yet, so there is nothing to bisect")
-    if identifier != row.id:
-        if identifier not in names:
-            raise LookupError(f"no such case {identifier!r}{did_you_mean(identifier, names)}")
-        names = [identifier]
-    return row.id, names
+    return row.id, [entry.name for entry in checks]
 
 
 def earlier(folder: Path, device: str) -> dict[str, list[Record]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ from tapecheck.releases import Overlay
 from tapecheck.results import BadResult, Cell, blank, cell_path, header, read, write
 from tapecheck.subjects import checks_of, find, label
 
-NO_CUDA = "no CUDA device is present"
+NO_CUDA = "no such CUDA device is present"
+NOTHING_SELECTED = 5
+"""The exit status of pytest where no check was to be run."""
 
 
 def run(
@@ -44,16 +47,24 @@ def run(
 
     Returns:
         0 where every cell came as expected.
+
+    Raises:
+        LookupError: a device is none, or no check is left to run.
     """
     partial = bool(only or pytest_arguments)
     target = folder / "partial" if partial else folder
     present = present_devices(overlay)
     wanted = list(devices) or ([*present, "cuda"] if present == ["cpu"] else present)
+    for device in wanted:
+        if device not in present and not re.fullmatch(r"cuda(:\d+)?", device):
+            raise LookupError(f"unknown device {device!r}; Warp {overlay.version} sees {', '.join(present)}")
     status = 0
     for device in wanted:
         path = cell_path(target, subject, overlay.version, device)
-        if device.startswith("cuda") and not any(name.startswith(device) for name in present):
-            _write_not_run(path, subject, overlay, device)
+        if not any(name == device or name.startswith(f"{device}:") for name in present):
+            _write_not_run(path, subject, overlay, device, only)
+            print(f"not run on {device}: {NO_CUDA}: {path}", flush=True)
+            status = max(status, int(bool(devices)))
             continue
         if resume and fresh(path, subject, overlay):
             print(f"fresh result: {path}")
@@ -62,7 +73,10 @@ def run(
         arguments += [f"--tapecheck-results={path.resolve()}", *pytest_arguments]
         if expectations:
             arguments.append(f"--tapecheck-expectations={expectations.resolve()}")
-        status = max(status, _pytest(overlay, workers, only, arguments, quiet))
+        ended = _pytest(overlay, workers, only, arguments, quiet)
+        if ended == NOTHING_SELECTED:
+            raise LookupError(f"no check of {subject} matches; `tapecheck list` shows them by family")
+        status = max(status, ended)
     return status
 
 
@@ -77,7 +91,7 @@ def faults(overlay: Overlay, *, only: Sequence[str] = (), workers: int = 2) -> i
 
 def _pytest(overlay: Overlay, workers: int, only: Sequence[str], arguments: Sequence[str], quiet: bool = False) -> int:
     command = [sys.executable, "-m", "pytest", "--pyargs", "tapecheck", "-q", "--tb=short", "-p", "no:cacheprovider"]
-    command += ["-n", str(workers), "--dist", "loadfile", f"--tapecheck-only={','.join(only)}", *arguments]
+    command += ["-n", str(workers), "--dist", "worksteal", f"--tapecheck-only={','.join(only)}", *arguments]
     done = subprocess.run(command, env=overlay.environment, capture_output=quiet, text=True)
     if quiet and done.returncode not in (0, 1):
         print(done.stdout + done.stderr)
@@ -92,14 +106,15 @@ def present_devices(overlay: Overlay) -> list[str]:
     return sorted(found[0]) if found else ["cpu"]
 
 
-def _write_not_run(path: Path, subject: str, overlay: Overlay, device: str) -> None:
+def _write_not_run(path: Path, subject: str, overlay: Overlay, device: str, only: Sequence[str]) -> None:
     """A result that says of every check that it did not run: a device that is not there is never a pass."""
     contracts.load()
-    head = header(subject=subject, warp=overlay.version, device=device, full=True)
+    head = header(subject=subject, warp=overlay.version, device=device, full=not only)
     place = {"subject": label(subject), "warp": overlay.version, "device": device}
     records = [
-        blank(check.contract, check.case, outcome="not-run", message=NO_CUDA, **place)
+        blank(check.contract, check.case, kind=check.kind, outcome="not-run", message=NO_CUDA, **place)
         for check in checks_of(find(subject))
+        if not only or {check.contract.id, check.contract.family} & set(only)
     ]
     write(path, head, records, 0.0)
 

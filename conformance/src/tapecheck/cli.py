@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from packaging.version import InvalidVersion, Version
 from rich.markdown import Markdown
+from rich.table import Column
 from rich.table import Table as Grid
 
 from tapecheck import __version__, bisection, cells, contracts, report, speed
 from tapecheck import expectations as known
-from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, contract, did_you_mean
+from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, checks_named, did_you_mean
 from tapecheck.expectations import fixing
-from tapecheck.hunt import report as hunt_report
-from tapecheck.hunt import running as hunting
-from tapecheck.hunt.trial import GROUPS
+from tapecheck.hunt import commands as hunting
 from tapecheck.matrix import complete, merge, plan, results_in
-from tapecheck.releases import NoWarp, Overlay, in_order, overlay, releases
+from tapecheck.options import (
+    BISECTIONS,
+    JUDGED,
+    RESULTS,
+    SPEEDS,
+    STORE,
+    Devices,
+    ExpectationFile,
+    Files,
+    Folder,
+    Names,
+    OneDevice,
+    Plan,
+    Resume,
+    SpeedFolder,
+    Store,
+    WarpOption,
+    Workers,
+    clear_errors,
+    console,
+)
+from tapecheck.releases import Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
 from tapecheck.report.page import page
 from tapecheck.results import BadResult, Cell, Record, cell_path, read
@@ -32,36 +51,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-console = Console()
-
-Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")]
-Store = Annotated[Path, typer.Option(help="Folder where Warp releases and kernel caches are kept.")]
-ExpectationFile = Annotated[Path | None, typer.Option("--expectations", help="Another expectation file.")]
-Workers = Annotated[int, typer.Option(min=1, help="Parallel processes.")]
-WarpOption = Annotated[
-    str | None, typer.Option("--warp", help="A release, a wheel file or a folder; left out, the installed one.")
-]
-Devices = Annotated[
-    list[str] | None, typer.Option("--device", help="Warp device; left out, the CPU and every CUDA device.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Keep cells that this suite has already judged.")]
-Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
-Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
-Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
-SpeedFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the comparisons.")]
-OneDevice = Annotated[str, typer.Option("--device", help="Warp device.")]
-RESULTS, STORE, SPEEDS = Path("build/conformance"), Path("build/warp"), Path("build/bench")
-BISECTIONS, HUNT = Path("build/bisect"), Path("build/hunt")
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Turns the errors that a user can mend into one text and exit status 2."""
-    try:
-        yield
-    except (NoWarp, BadResult, known.BadExpectations, fixing.CannotFix, speed.CannotTime, LookupError) as problem:
-        console.print(f"error: {problem.args[0]}", style="bold red", markup=False, highlight=False)
-        raise typer.Exit(2) from None
+app.command()(hunting.hunt)
+app.command("hunt-report")(hunting.report_hunt)
 
 
 def _version(wanted: bool) -> None:
@@ -91,7 +82,7 @@ def run(
     expectations: ExpectationFile = None,
 ) -> None:
     """Judge a subject on one Warp and its devices, and write a result file for each."""
-    with _clear_errors():
+    with clear_errors():
         names = _known_names(only or [])
         find(subject)
         known.of(subject, expectations)
@@ -121,7 +112,7 @@ def judge(
     expectations: ExpectationFile = None,
 ) -> None:
     """Judge a bridge of your own; the exit status is 0 only where it violates no contract."""
-    with _clear_errors():
+    with clear_errors():
         names = _known_names(only or [])
         find(subject)
         chosen = overlay(warp, store)
@@ -136,6 +127,8 @@ def judge(
                 expectations=expectations,
                 quiet=True,
             )
+        if status not in JUDGED:
+            raise typer.Exit(status)
         path = cell_path(output / "partial" if names else output, subject, chosen.version, device)
         cell = complete(read(path))
     terminal.print_cell(console, cell)
@@ -155,7 +148,7 @@ def matrix(
     fix: Annotated[bool, typer.Option("--fix", help="Rewrite the expectation file to what was observed.")] = False,
 ) -> None:
     """Merge results into matrix.html, matrix.md and matrix.json."""
-    with _clear_errors():
+    with clear_errors():
         contracts.load()
         if fix or expectations:
             subject = subject or "warp"
@@ -188,7 +181,7 @@ def upgrade(
     compare_speed: Annotated[bool, typer.Option("--speed/--no-speed", help="Compare the speeds too.")] = True,
 ) -> None:
     """Say what changes between two releases; the exit status is 0 only where no guarantee broke."""
-    with _clear_errors():
+    with clear_errors():
         overlays = [overlay(warp, store) for warp in dict.fromkeys((old, new))]
         judged = [_fresh_cell(warp, output, device, workers) for warp in overlays]
         verdict = compare(judged[0], judged[-1])
@@ -214,7 +207,7 @@ def bench(
     store: Store = STORE,
 ) -> None:
     """Time operations of Warp on each release and a base by turns; the table shows every comparison with that base."""
-    with _clear_errors():
+    with clear_errors():
         reference = overlay(base or releases()[-1], store)
         overlays = [overlay(candidate, store) for candidate in candidates or releases("default")]
         written = [speed.write(output, _timed(reference, candidate, device)) for candidate in overlays]
@@ -234,7 +227,7 @@ def bisect(
     store: Store = STORE,
 ) -> None:
     """Find the first release of the matrix in which an outcome, or an observation's value, flips."""
-    with _clear_errors():
+    with clear_errors():
         contracts.load()
         row, names = bisection.chosen(identifier)
         earlier = bisection.earlier(results, device)
@@ -250,14 +243,14 @@ def bisect(
 
 @app.command()
 def explain(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id.")],
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id, or `id[case]`.")],
     output: Folder = RESULTS,
     expectations: ExpectationFile = None,
 ) -> None:
     """Show one contract: statement, source, outcome by release, what to write, kernels, check, faults."""
-    with _clear_errors():
+    with clear_errors():
         contracts.load()
-        row = contract(identifier.partition("[")[0])
+        row, _ = checks_named(identifier)
         text = _page(row, _records(output), known.load(expectations or known.default_path()))
     console.print(Markdown(text))
 
@@ -270,15 +263,15 @@ def pages(
     expectations: ExpectationFile = None,
 ) -> None:
     """Write what `explain` shows as Markdown, a page a contract."""
-    with _clear_errors():
+    with clear_errors():
         names = set(_known_names(only or []))
         entries = known.load(expectations or known.default_path())
-    records = _records(output)
-    for row in catalogue().values():
-        if not names or {row.id, row.family} & names:
-            path = folder / row.family / f"{row.id}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_page(row, records, entries), encoding="utf-8")
+        records = _records(output)
+        for row in catalogue().values():
+            if not names or {row.id, row.family} & names:
+                path = folder / row.family / f"{row.id}.md"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_page(row, records, entries), encoding="utf-8")
     print(folder.resolve())
 
 
@@ -295,15 +288,20 @@ def _page(row: Contract, records: list[Record], entries: known.Expectations) -> 
 def list_contracts(
     only: Names = None,
 ) -> None:
-    """List the catalogue: id, kind, what it judges, how many checks, statement."""
-    with _clear_errors():
+    """List the catalogue: id, kind, what it judges, how many checks, statement; by tabs where it is piped."""
+    with clear_errors():
         names = _known_names(only or [])
-    grid = Grid("contract", "kind", "judges", "checks", "statement")
+    grid = Grid(Column("contract", no_wrap=True), "kind", "judges", "checks", "statement")
     for row in catalogue().values():
         if not names or {row.id, row.family} & set(names):
             count = sum(check.contract.id == row.id for check in REGISTRY.values())
-            grid.add_row(row.id, row.kind, row.judged, str(count or "untested"), row.statement)
-    console.print(grid)
+            line = (row.id, row.kind, row.judged, str(count or "untested"), row.statement)
+            if console.is_terminal:
+                grid.add_row(*line)
+            else:
+                print(*line, sep="\t")
+    if console.is_terminal:
+        console.print(grid)
 
 
 @app.command()
@@ -314,7 +312,7 @@ def faults(
     workers: Workers = 2,
 ) -> None:
     """Judge the checks: each fault must be caught as a violation, each near miss must pass."""
-    with _clear_errors():
+    with clear_errors():
         status = cells.faults(overlay(warp or releases()[-1], store), only=_known_names(only or []), workers=workers)
     raise typer.Exit(status)
 
@@ -324,45 +322,12 @@ def _timed(base: Overlay, candidate: Overlay, device: str) -> speed.Speed:
         return speed.compare(base, candidate, device)
 
 
-@app.command()
-def hunt(
-    warp: WarpOption = None,
-    only: Annotated[list[str] | None, typer.Argument(help="Groups of kernels; left out, all.")] = None,
-    device: Annotated[str, typer.Option(help="Warp device.")] = "cpu",
-    output: Folder = HUNT,
-    store: Store = STORE,
-) -> None:
-    """Try many small kernels on one Warp: the tape's gradients against differences."""
-    with _clear_errors():
-        for name in only or []:
-            if name not in GROUPS:
-                raise LookupError(f"unknown group {name!r}{did_you_mean(name, GROUPS)}")
-        path = hunting.hunt(overlay(warp, store), output / "partial" if only else output, device, only or GROUPS)
-    for finding in hunting.read(path):
-        if finding.outcome != "right":
-            console.print(f"{finding.outcome:12} {finding.group} {finding.name}", markup=False, highlight=False)
-    print(path.resolve())
-
-
-@app.command("hunt-report")
-def report_hunt(
-    output: Folder = HUNT,
-    page: Annotated[Path, typer.Option(help="The report.")] = Path("docs/hunt.md"),
-) -> None:
-    """Merge what the hunt found on all releases into one page."""
-    with _clear_errors():
-        amiss = hunt_report.write(output, page)
-    for line in amiss:
-        console.print(line, markup=False, highlight=False)
-    print(page.resolve())
-    raise typer.Exit(1 if amiss else 0)
-
-
 def _known_names(names: Sequence[str]) -> list[str]:
     contracts.load()
     for name in names:
         if name not in FAMILIES and name not in catalogue():
-            raise LookupError(f"unknown family or contract {name!r}{did_you_mean(name, [*FAMILIES, *catalogue()])}")
+            near = did_you_mean(name, [*FAMILIES, *catalogue()]) or "; `tapecheck list` shows all"
+            raise LookupError(f"unknown family or contract {name!r}{near}")
     return list(names)
 
 
@@ -370,7 +335,10 @@ def _planned_versions(planned: str | None) -> list[str]:
     if planned is None:
         return []
     tagged = releases() if planned == "all" else releases(planned)
-    return list(tagged) or planned.split(",")
+    try:
+        return list(tagged) or [str(Version(version)) for version in planned.split(",")]
+    except InvalidVersion as problem:
+        raise LookupError(f"--plan {planned}: neither a tag, 'all', nor versions by commas ({problem})") from None
 
 
 def _records(output: Path) -> list[Record]:
@@ -387,7 +355,8 @@ def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int) -> Cell:
     path = cell_path(output, "warp", warp.version, device)
     cell = cells.fresh(path, "warp", warp)
     if cell is None:
-        cells.run(warp, output, [device], workers=workers)
+        if (status := cells.run(warp, output, [device], workers=workers)) not in JUDGED:
+            raise typer.Exit(status)
         cell = complete(read(path))
     else:
         console.print(f"fresh result: {path}", style="dim", highlight=False)

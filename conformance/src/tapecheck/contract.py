@@ -85,13 +85,34 @@ def contract(identifier: str) -> Contract:
     try:
         return catalogue()[identifier]
     except KeyError:
-        raise LookupError(f"unknown contract {identifier!r}{did_you_mean(identifier, catalogue())}") from None
+        if identifier in FAMILIES:
+            near = f"; it is a family, `tapecheck list {identifier}` shows its contracts"
+        else:
+            near = did_you_mean(identifier, catalogue()) or "; `tapecheck list` shows all"
+        raise LookupError(f"unknown contract {identifier!r}{near}") from None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' with the nearest of the known names, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def checks_named(identifier: str) -> tuple[Contract, list[Check]]:
+    """The contract of `id` or `id[case]`, and its checks: all of them, or that case.
+
+    Raises:
+        LookupError: no such contract, or no such case.
+    """
+    row = contract(identifier.partition("[")[0])
+    checks = [entry for entry in REGISTRY.values() if entry.contract.id == row.id]
+    if identifier == row.id:
+        return row, checks
+    named = [entry for entry in checks if entry.name == identifier]
+    if not named:
+        cases = ", ".join(entry.case for entry in checks if entry.case) or "none"
+        raise LookupError(f"no such case {identifier!r}; the cases of {row.id}: {cases}")
+    return row, named
 
 
 def outcome_of(action: Callable[[], Any]) -> str:
@@ -191,6 +212,7 @@ class Check(msgspec.Struct, frozen=True):
         near_misses: each changes something beside it, and must not be flagged.
         oracle: mends the subject where no release keeps the contract, so that the check is seen to pass.
         seconds: time limit.
+        safe: in a hazard, the form to write instead: it is a guarantee, a pass means that it is right.
     """
 
     contract: Contract
@@ -203,6 +225,12 @@ class Check(msgspec.Struct, frozen=True):
     near_misses: tuple[Plant, ...]
     oracle: Plant | None
     seconds: float
+    safe: bool
+
+    @property
+    def kind(self) -> Kind:
+        """What a pass of this check means: that of its contract, or a guarantee where it is the safe form."""
+        return "guarantee" if self.safe else self.contract.kind
 
     @property
     def name(self) -> str:
@@ -233,6 +261,7 @@ def check(
     isolated: bool = False,
     oracle: Plant | None = None,
     seconds: float = 180.0,
+    safe: bool | Callable[[Any], bool] = False,
 ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
     """Registers the decorated function `(subject) -> Evidence` as the check of a contract.
 
@@ -246,6 +275,7 @@ def check(
         isolated: see `Check`.
         oracle: see `Check`.
         seconds: time limit.
+        safe: see `Check`; or a function of a case's argument that gives it.
 
     Raises:
         LookupError: the id is not in the catalogue.
@@ -270,6 +300,7 @@ def check(
                 near_misses=tuple(near_misses),
                 oracle=oracle,
                 seconds=seconds,
+                safe=row.kind == "hazard" and bool(safe(*arguments) if callable(safe) else safe),
             )
             if entry.name in REGISTRY:
                 raise ValueError(f"{entry.name}: registered twice")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 import traceback
 from typing import Any
@@ -11,6 +12,9 @@ import msgspec
 from tapecheck.contract import Blocked, Check, text_of
 from tapecheck.results import Outcome
 from tapecheck.subjects import Subject
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""What says nothing about the subject: the machine has no room for its kernels."""
 
 
 class Judgement(msgspec.Struct):
@@ -43,10 +47,12 @@ def _judge(check: Check, subject: Subject) -> Judgement:
         evidence = check(subject)
     except Blocked as problem:
         return Judgement("blocked", str(problem))
-    except Exception:
+    except Exception as problem:
+        if isinstance(problem, OSError) and problem.errno in NO_ROOM:
+            return Judgement("blocked", f"{problem.filename or 'the file system'}: {problem.strerror}")
         return Judgement("error", traceback.format_exc(limit=-4))
     seen = Judgement("pass", "", _printable(evidence.expected), evidence.observed, evidence.tolerance)
-    if check.contract.kind == "observation":
+    if check.kind == "observation":
         seen.message = f"observed {text_of(evidence.observed)}"
     elif differences := evidence.violations():
         seen.outcome, seen.message = "fail", "; ".join(differences)

@@ -37,10 +37,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for kind in ("guarantee", "hazard", "observation"):
         config.addinivalue_line("markers", f"{kind}: contracts of that kind")
-    if config.getoption("--tapecheck-results") and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if keyword := config.getoption("keyword"):
+        _compiled(keyword)  # here, because a worker that refuses it ends the whole run without saying why
+    if config.getoption("--tapecheck-results"):
         from tapecheck.recorder import Recorder
 
         config.pluginmanager.register(Recorder(config, subject_of, load_expectations), "tapecheck-results")
+
+
+def _compiled(keyword: str) -> None:
+    from _pytest.mark.expression import Expression
+
+    try:
+        Expression.compile(keyword)
+    except SyntaxError as problem:
+        raise pytest.UsageError(f"wrong expression for -k: {keyword}: {problem}") from None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -109,7 +122,7 @@ class ContractItem(pytest.Item):
         super().__init__(**others)
         self.check, self.plant = check, plant
         self.extra_keyword_matches |= {check.contract.family, check.contract.id}
-        self.add_marker(check.contract.kind)
+        self.add_marker(check.kind)
         self.add_marker(pytest.mark.timeout(check.seconds + (30 if check.isolated else 0)))
 
     def record(self) -> Record:

@@ -9,6 +9,7 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 import pytest
+from filelock import FileLock, Timeout
 
 from tapecheck import contracts, running
 from tapecheck.contract import REGISTRY, catalogue
@@ -39,7 +40,7 @@ class Recorder:
         self.unmet: list[str] = []
         self.start = time.monotonic()
         self.file: BinaryIO | None = None
-        self.path.unlink(missing_ok=True)
+        self.lock = self._locked()
 
     @property
     def full(self) -> bool:
@@ -69,7 +70,21 @@ class Recorder:
         judgement = Judgement(outcome, text[-2000:])
         return self.expectations.settle(running.record(self.checks[name], self.device, self.subject, judgement))
 
+    def _locked(self) -> FileLock:
+        """Held until this process ends: two runs that write one file would leave neither's result."""
+        lock = FileLock(self.path.with_name(f".{self.path.stem}.lock"), blocking=False)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except Timeout:
+            raise pytest.UsageError(f"another run is writing {self.path}; wait, or give another -o") from None
+        except OSError as problem:
+            raise pytest.UsageError(f"{self.path} cannot be written: {problem.strerror}") from None
+        return lock
+
     def _add(self, record: Record) -> None:
+        if any(record.key == earlier.key for earlier in self.records):
+            return
         if self.file is None:
             self.file = self._opened()
             self._write(header(subject=self.subject, warp=record.warp, device=self.device, full=self.full))
@@ -78,7 +93,6 @@ class Recorder:
 
     def _opened(self) -> BinaryIO:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             return self.path.open("wb")
         except OSError as problem:
             self._give_up(problem)
@@ -110,7 +124,7 @@ class Recorder:
 
     def _not_judged(self) -> Iterator[Record]:
         """Rows of what was planned and did not run, and of what has no check yet."""
-        seen = {(record.contract, record.case) for record in self.records}
+        seen = {record.key for record in self.records}
         for check in self.checks.values():
             if check.name in self.collected and (check.contract.id, check.case) not in seen:
                 judgement = Judgement("not-run", "collected, but the run ended before it")
@@ -120,12 +134,12 @@ class Recorder:
             if self.full and row.judged in self.judged and row.id not in checked:
                 message = "no check is registered for this contract yet"
                 place = {"subject": label(self.subject), "warp": self.records[0].warp, "device": self.device}
-                yield blank(row, "", outcome="untested", message=message, **place)
+                yield blank(row, "", kind=row.kind, outcome="untested", message=message, **place)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for problem in self.unmet:
             terminalreporter.write_line(f"unexpected: {problem}", red=True)
         for record in unforeseen(self.records):
-            name = f"{record.contract}[{record.case}]" if record.case else record.contract
-            terminalreporter.write_line(f"{record.expectation}: {name}: {record.outcome}: {record.message}", red=True)
-        terminalreporter.write_line(f"result: {self.path}" + ("" if self.full else " (partial)"))
+            terminalreporter.write_line(self.expectations.surprise(record), red=True)
+        if self.records:
+            terminalreporter.write_line(f"result: {self.path}" + ("" if self.full else " (partial)"))

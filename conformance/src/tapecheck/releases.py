@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import msgspec
+from filelock import FileLock
 from packaging.version import InvalidVersion, Version
 
 from tapecheck.results import Cell
@@ -58,13 +59,17 @@ def overlay(wanted: str | None, store: Path) -> Overlay:
         NoWarp: no such release, no network, or it cannot be imported.
     """
     environment = dict(os.environ)
-    if wanted:
-        folder = Path(wanted) if Path(wanted).is_dir() else _install(wanted, store)
+    if wanted is not None:
+        folder = Path(wanted) if wanted and Path(wanted).is_dir() else _install(wanted, store)
         if not (folder / "warp" / "__init__.py").is_file():
             raise NoWarp(f"{wanted} holds no Warp: a folder must contain warp/, as `pip install --target` leaves it")
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder.resolve()), os.environ.get("PYTHONPATH"))))
     version = _imported_version(environment, wanted)
-    environment["WARP_CACHE_PATH"] = str((store / "kernels" / version).resolve())
+    kernels = store / "kernels" / version
+    kernels.mkdir(parents=True, exist_ok=True)
+    if not os.access(kernels, os.W_OK):
+        raise NoWarp(f"{kernels} cannot be written, and Warp's kernel cache must be")
+    environment["WARP_CACHE_PATH"] = str(kernels.resolve())
     return Overlay(version, environment)
 
 
@@ -79,19 +84,20 @@ def _install(wanted: str, store: Path) -> Path:
             label, requirement = str(Version(wanted)), f"warp-lang=={wanted}"
         except InvalidVersion:
             raise NoWarp(f"{wanted!r} is neither a release number, a wheel file nor a folder") from None
-    folder = store / "warp" / label
-    if folder.is_dir() and not wanted.endswith(".whl"):
-        return folder
-    scratch = store / "warp" / f".{label}.{os.getpid()}"
-    options = ["--quiet", "--no-deps", "--pre", "--target", str(scratch)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, requirement], capture_output=True, text=True
-    )
-    if done.returncode:
+    folder, scratch = store / "warp" / label, store / "warp" / f".{label}.partial"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.parent / f".{label}.lock"):
+        if folder.is_dir() and not wanted.endswith(".whl"):
+            return folder
         shutil.rmtree(scratch, ignore_errors=True)
-        raise NoWarp(_install_problem(wanted, done.stderr))
-    shutil.rmtree(folder, ignore_errors=True)
-    scratch.rename(folder)
+        options = ["--quiet", "--no-deps", "--pre", "--target", str(scratch)]
+        command = [sys.executable, "-m", "pip", "install", *options, requirement]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise NoWarp(_install_problem(wanted, done.stderr))
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.rename(folder)
     return folder
 
 
@@ -100,12 +106,12 @@ def _install_problem(wanted: str, stderr: str) -> str:
     known = [] if offered is None else [text for text in re.split(r"[,\s]+", offered[1]) if text not in ("", "none")]
     if known:
         return f"Warp {wanted} does not exist; the nearest release is {nearest(wanted, known)}"
-    if "No matching distribution" in stderr or "onnection" in stderr or "resolution" in stderr:
+    if "No space left" not in stderr and re.search("No matching distribution|onnection|name resolution", stderr):
         return (
             f"Warp {wanted} cannot be fetched: no package index can be reached. Once fetched, a release is kept; "
             "a wheel file or a folder given as --warp needs no network"
         )
-    return f"Warp {wanted} cannot be installed:\n{stderr.strip()}"
+    return "\n".join([f"Warp {wanted} cannot be installed:", *stderr.strip().splitlines()[-3:]])
 
 
 def nearest(wanted: str, known: list[str]) -> str:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from packaging.version import InvalidVersion, Version
 
 from tapecheck import __version__
-from tapecheck.contract import Contract, catalogue
+from tapecheck.contract import Contract, Kind, catalogue
 from tapecheck.subjects import KNOWN, find, label
 
 Outcome = Literal["pass", "fail", "error", "crash", "timeout", "unsupported", "blocked", "untested", "not-run"]
@@ -60,14 +61,22 @@ class Record(msgspec.Struct):
 
 
 def blank(
-    contract: Contract, case: str, *, subject: str, warp: str, device: str, outcome: Outcome, message: str = ""
+    contract: Contract,
+    case: str,
+    *,
+    kind: Kind,
+    subject: str,
+    warp: str,
+    device: str,
+    outcome: Outcome,
+    message: str = "",
 ) -> Record:
     """A record without evidence, of this environment."""
     return Record(
         contract=contract.id,
         case=case,
         family=contract.family,
-        kind=contract.kind,
+        kind=kind,
         subject=subject,
         warp=warp,
         torch=installed_version("torch"),
@@ -136,7 +145,16 @@ def suite_version(entry: str) -> str:
     return f"{__version__}+{_digest('catalogue/*.toml', *checks, *JUDGES, packages=packages)}"
 
 
-JUDGES = ("contracts/*.py", "subjects/*.py", "contract.py", "judge.py", "running.py", "capture.py", "releases.toml")
+JUDGES = (
+    "contracts/*.py",
+    "oracles/**/*.py",
+    "subjects/*.py",
+    "contract.py",
+    "judge.py",
+    "running.py",
+    "capture.py",
+    "releases.toml",
+)
 
 
 def _digest(*patterns: str, packages: Iterable[str] = ()) -> str:
@@ -216,7 +234,8 @@ def read(path: Path) -> Cell:
         raise BadResult(f"{path}: empty; the run did not start")
     try:
         head = msgspec.json.decode(lines[0], type=Header)
-    except msgspec.DecodeError as problem:
+        Version(head.warp)
+    except (msgspec.DecodeError, InvalidVersion) as problem:
         raise BadResult(f"{path}: its first line is no header ({problem})") from None
     records: list[Record] = []
     footer: Footer | None = None

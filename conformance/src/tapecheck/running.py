@@ -96,7 +96,7 @@ def record(check: Check, device: str, entry: str, judgement: Judgement) -> Recor
     import warp
 
     place = {"warp": warp.__version__, "device": device}
-    made = blank(check.contract, check.case, subject=label(entry), outcome=judgement.outcome, **place)
+    made = blank(check.contract, check.case, kind=check.kind, subject=label(entry), outcome=judgement.outcome, **place)
     return msgspec.structs.replace(made, **msgspec.structs.asdict(judgement))
 
 

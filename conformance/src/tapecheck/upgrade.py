@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from tapecheck.contract import contract, full_name, text_of
-from tapecheck.results import NOT_JUDGED, Cell, Record
+from tapecheck.results import Cell, Record
 from tapecheck.speed import Speed
 
 Effect = Literal["broken", "trap appeared", "changed", "gained", "repaired"]
@@ -18,6 +18,9 @@ MEANING: dict[Effect, str] = {
     "gained": "what the old release did not offer",
     "repaired": "now kept, or a trap now gone: code that leaned on the old behaviour gets other numbers",
 }
+
+UNANSWERED = ("not-run", "untested", "blocked", "error")
+"""Outcomes that say nothing about a release."""
 
 
 class Flip(msgspec.Struct, kw_only=True):
@@ -45,8 +48,9 @@ class Verdict(msgspec.Struct, kw_only=True):
         old: the release that is left.
         new: the release that is taken.
         device: where both were judged.
-        safe: no guarantee broke.
+        safe: no guarantee broke, and the new release answered wherever the old one did.
         flips: what differs, the worst first.
+        unanswered: what the old release answered and the new one did not, a sentence each.
         speed: how their speeds compare, None where nobody asked; it never makes an upgrade unsafe.
     """
 
@@ -55,35 +59,58 @@ class Verdict(msgspec.Struct, kw_only=True):
     device: str
     safe: bool
     flips: list[Flip]
+    unanswered: list[str] = []
     speed: Speed | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        broken = sum(flip.effect == "broken" for flip in self.flips)
+        said = f"Guarantees broken: {broken}." if broken else "" if self.unanswered else "No guarantee broke."
+        unknown = f"No verdict: {len(self.unanswered)} not answered." if self.unanswered else ""
+        return " ".join(filter(None, (said, unknown)))
 
 
 def compare(old: Cell, new: Cell) -> Verdict:
     """The verdict of leaving one cell for another."""
     after = {record.key: record for record in new.records}
-    flips = [
-        flip for record in old.records if record.key in after and (flip := _flip(record, after[record.key])) is not None
-    ]
+    answered = [record for record in old.records if record.outcome not in UNANSWERED]
+    flips = [flip for record in answered if (flip := _flip(record, after.get(record.key))) is not None]
     flips.sort(key=lambda flip: list(MEANING).index(flip.effect))
+    unanswered = [line for record in answered if (line := _unanswered(record, after.get(record.key)))]
+    if not answered:
+        unanswered.append(f"nothing was judged on Warp {old.header.warp}")
     return Verdict(
         old=old.header.warp,
         new=new.header.warp,
         device=new.header.device,
-        safe=not any(flip.effect == "broken" for flip in flips),
+        safe=not unanswered and not any(flip.effect == "broken" for flip in flips),
         flips=flips,
+        unanswered=unanswered,
     )
 
 
-def _flip(old: Record, new: Record) -> Flip | None:
-    effect = _effect(old, new)
-    if effect is None:
+def _unanswered(old: Record, new: Record | None) -> str | None:
+    if new is not None and new.outcome not in UNANSWERED:
+        return None
+    name = full_name(*old.key)
+    if new is None:
+        return f"{name}: {old.outcome} on Warp {old.warp}, and no record on the other"
+    return (
+        f"{name}: {old.outcome} on Warp {old.warp}, {new.outcome} on {new.warp}: {' '.join(new.message.split())[:200]}"
+    )
+
+
+def _flip(old: Record, new: Record | None) -> Flip | None:
+    effect = _effect(old, new) if new and new.outcome not in UNANSWERED else None
+    if new is None or effect is None:
         return None
     row = contract(new.contract)
     changes = [f"{where}Warp {old.warp}: {a}; Warp {new.warp}: {b}" for where, a, b in _changes("", *_sides(old, new))]
     return Flip(
         contract=row.id,
         case=new.case,
-        kind=row.kind,
+        kind=new.kind,
         effect=effect,
         statement=row.statement,
         old_outcome=old.outcome,
@@ -94,17 +121,18 @@ def _flip(old: Record, new: Record) -> Flip | None:
 
 
 def _effect(old: Record, new: Record) -> Effect | None:
-    if {old.outcome, new.outcome} & set(NOT_JUDGED):
-        return None
-    if old.kind == "observation" and old.outcome in ("pass", "fail") and new.outcome in ("pass", "fail"):
+    kept, keeps = old.outcome == "pass", new.outcome == "pass"
+    if new.kind == "observation" and {old.outcome, new.outcome} <= {"pass", "fail"}:
         return "changed" if old.observed != new.observed else None
     if old.outcome == new.outcome:
-        return "changed" if new.outcome != "pass" and _sides(old, new)[0] != _sides(old, new)[1] else None
-    if old.outcome == "unsupported":
-        return "trap appeared" if new.kind == "hazard" and new.outcome == "pass" else "gained"
-    if old.kind == "hazard":
-        return "repaired" if old.outcome == "pass" else "trap appeared" if new.outcome == "pass" else "changed"
-    return "broken" if old.outcome == "pass" else "repaired" if new.outcome == "pass" else "changed"
+        return "changed" if not keeps and _sides(old, new)[0] != _sides(old, new)[1] else None
+    if new.kind == "hazard":
+        return "trap appeared" if keeps else "repaired" if kept and new.outcome == "fail" else "changed"
+    if new.kind == "guarantee" and kept:
+        return "broken"
+    if keeps:
+        return "gained" if old.outcome == "unsupported" else "repaired" if new.kind == "guarantee" else "changed"
+    return "changed"
 
 
 def _sides(old: Record, new: Record) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ a release that the matrix does not list.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import combinations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from tapecheck.contract import REGISTRY, Evidence, catalogue, did_you_mean, full_name, plain, text_of
 from tapecheck.releases import releases
@@ -94,6 +95,8 @@ class Expectations(msgspec.Struct, forbid_unknown_fields=True):
     def problems(self) -> list[str]:
         """What is wrong with the file itself, a sentence each."""
         found = [problem for entry in self.entries for problem in _problems(entry)]
+        if found:
+            return found
         for one, other in combinations(self.entries, 2):
             if one.contract == other.contract and (one.case == other.case or not (one.case and other.case)):
                 near = one.device.startswith(other.device) or other.device.startswith(one.device)
@@ -102,18 +105,25 @@ class Expectations(msgspec.Struct, forbid_unknown_fields=True):
                     found.append(f"{one.name} and {other.name}: both speak of Warp {', '.join(shared)}")
         return found
 
+    def entry(self, record: Record) -> Entry | None:
+        """What speaks of a record."""
+        entries = (entry for entry in self.entries if entry.speaks_of(*record.key))
+        return next((entry for entry in entries if entry.covers(record.warp, record.device)), None)
+
+    def surprise(self, record: Record) -> str:
+        """An outcome that was not foreseen, and what was expected instead, as one line."""
+        entry = self.entry(record)
+        judged = "" if record.subject == "warp" else f"{record.subject}: "
+        where = f"{judged}{full_name(*record.key)} on Warp {record.warp} {record.device}"
+        found = ": ".join(filter(None, (record.outcome, " ".join(record.message.split()))))
+        due = f"{entry.shown}, by the entry {entry.name}" if entry else "pass, as no entry speaks of it"
+        return f"{record.expectation}: {where}: {found} (expected: {due})"
+
     def settle(self, record: Record) -> Record:
         """The record with the expectation held against it; an observation is judged here."""
         if record.outcome in NOT_JUDGED:
             return msgspec.structs.replace(record, expectation="none")
-        entry = next(
-            (
-                entry
-                for entry in self.entries
-                if entry.speaks_of(record.contract, record.case) and entry.covers(record.warp, record.device)
-            ),
-            None,
-        )
+        entry = self.entry(record)
         if record.kind == "observation" and record.outcome in ("pass", "fail"):
             record = _held_against_pin(record, entry)
             foreseen = record.outcome == "pass"
@@ -152,10 +162,19 @@ def _problems(entry: Entry) -> Iterable[str]:
         yield f"{entry.name}: this contract has no check"
     elif entry.case and entry.case not in cases:
         yield f"{entry.name}: no such case{did_you_mean(entry.case, cases)}"
-    if not any(SpecifierSet(entry.when).contains(version, prereleases=True) for version in releases()):
-        yield f"{entry.name}: matches no release of the matrix"
+    try:
+        covered = [version for version in releases() if entry.covers(version, entry.device)]
+    except InvalidSpecifier:
+        yield f'{entry.name}: `when` must be a version specifier such as ">=1.13,<1.16"'
+    else:
+        if not covered:
+            yield f"{entry.name}: matches no release of the matrix"
+    if not re.fullmatch(r"(cpu|cuda(:\d+)?)?", entry.device):
+        yield f"{entry.name}: unknown device {entry.device!r}; expected cpu, cuda or cuda:0"
     if not entry.reason.strip() or entry.reason.startswith("TODO"):
         yield f"{entry.name}: give a reason"
+    if isinstance(entry, Deviation) and entry.outcome in ("pass", *NOT_JUDGED):
+        yield f"{entry.name}: {entry.outcome!r} is no deviation"
     if isinstance(entry, Deviation) and not entry.message.strip():
         yield f"{entry.name}: give a piece of the message"
 
@@ -190,7 +209,8 @@ def load(path: Path) -> Expectations:
         raise BadExpectations(f"{path}: {problem}") from None
     problems = expectations.problems()
     if problems:
-        raise BadExpectations("\n".join([f"{path}: {len(problems)} problems", *problems]))
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise BadExpectations("\n".join([f"{path}: {count}", *problems]))
     return expectations
 
 

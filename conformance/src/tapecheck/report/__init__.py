@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import jinja2
 import msgspec
 
 from tapecheck.contract import REGISTRY, Contract, catalogue, full_name, text_of
+from tapecheck.expectations import Entry, default_path, of
 from tapecheck.matrix import Matrix
-from tapecheck.results import Record
+from tapecheck.results import NOT_JUDGED, Record
 from tapecheck.upgrade import MEANING, Flip, Verdict
 
 MARKS = {
@@ -22,22 +25,28 @@ MARKS = {
     "timeout": "…",
     "unsupported": "–",
     "blocked": "□",
-    "untested": "·",
-    "not-run": "·",
+    "untested": "?",
+    "not-run": "○",
 }
 """One sign an outcome; the legend of every report names them."""
 
 
 class Row(msgspec.Struct):
-    """One line of the matrix: a check, and its record in each column, None where there is none."""
+    """One line of the matrix: a check, and in each column its record and the entry that foresaw it, or None."""
 
     contract: Contract
     case: str
     cells: list[Record | None]
+    entries: list[Entry | None]
 
     @property
     def name(self) -> str:
         return full_name(self.contract.id, self.case)
+
+    @property
+    def kind(self) -> str:
+        check = REGISTRY.get(self.name)
+        return "safe form of a hazard: a pass means that it works" if check and check.safe else self.contract.kind
 
 
 class Table(msgspec.Struct):
@@ -45,43 +54,85 @@ class Table(msgspec.Struct):
 
     Attributes:
         columns: subject, Warp release and device of each column that judged anything.
+        sources: the expectation file of each column.
         families: the lines of each family, in the catalogue's order.
         counts: how often each outcome came.
+        known: the entries that foresaw an outcome, by their expectation file.
         not_run: cells in which nothing was judged, and why.
         complaints: what makes the run fail.
     """
 
     columns: list[tuple[str, str, str]]
+    sources: list[str]
     families: dict[str, list[Row]]
     counts: dict[str, int]
+    known: dict[str, list[Entry]]
     not_run: list[str]
     complaints: list[str]
 
+    @property
+    def good(self) -> str:
+        """One sentence where there is nothing to complain of, else nothing."""
+        if self.complaints:
+            return ""
+        records = [record for rows in self.families.values() for row in rows for record in row.cells if record]
+        judged = [record for record in records if record.outcome not in NOT_JUDGED]
+        unstated = sorted({record.subject for record in judged if record.expectation == "none"})
+        if unstated:
+            return f"Nobody said what to expect of {', '.join(unstated)}; every other outcome is as expected."
+        return "Every outcome is as expected." if judged else "Nothing was judged."
 
-def table(matrix: Matrix) -> Table:
-    """The matrix laid out by family."""
+
+def table(matrix: Matrix, expectations: Path | None = None) -> Table:
+    """The matrix laid out by family.
+
+    Args:
+        matrix: what was merged.
+        expectations: the file that it was held against; left out, that of each subject.
+    """
     shown = [cell for cell in matrix.cells if any(record.outcome != "not-run" for record in cell.records)]
     by_cell = [{record.key: record for record in cell.records} for cell in shown]
     keys = {key for cell in by_cell for key in cell}
     order = list(catalogue())
     cases = {check.name: at for at, check in enumerate(REGISTRY.values())}
+    stated = [of(cell.header.subject, expectations) for cell in shown]
+    sources = [file_name(expectations or default_path(cell.header.subject)) for cell in shown]
     families: dict[str, list[Row]] = {}
+    known: dict[str, list[Entry]] = {}
     for identifier, case in sorted(keys, key=lambda key: (order.index(key[0]), cases.get(full_name(*key), 0))):
         row = catalogue()[identifier]
         cells = [cell.get((identifier, case)) for cell in by_cell]
-        families.setdefault(row.family, []).append(Row(row, case, cells))
-    counts: dict[str, int] = {}
-    for cell in by_cell:
-        for record in cell.values():
-            counts[record.outcome] = counts.get(record.outcome, 0) + 1
+        entries = [
+            mine.entry(record) if record and record.expectation == "expected" else None
+            for mine, record in zip(stated, cells, strict=True)
+        ]
+        families.setdefault(row.family, []).append(Row(row, case, cells, entries))
+        for source, entry in zip(sources, entries, strict=True):
+            if entry and entry not in known.setdefault(source, []):
+                known[source].append(entry)
+    found: Counter[str] = Counter(record.outcome for cell in by_cell for record in cell.values())
+    counts = {outcome: found[outcome] for outcome in MARKS if outcome in found}
     not_run = [f"{cell.name}: {cell.records[0].message}" for cell in matrix.cells if cell not in shown and cell.records]
     columns = [(cell.header.subject, cell.header.warp, cell.header.device) for cell in shown]
-    return Table(columns, families, counts, not_run, matrix.complaints)
+    return Table(columns, sources, families, counts, known, not_run, matrix.complaints)
 
 
-def write_matrix(matrix: Matrix, folder: Path) -> list[Path]:
-    """Writes `matrix.html`, `matrix.md` and `matrix.json` into a folder; their paths."""
-    laid_out = table(matrix)
+def file_name(path: Path) -> str:
+    """The path of a file from the folder that holds this package, or from here; else its name alone."""
+    roots = (Path(str(files("tapecheck"))).resolve().parent, Path.cwd())
+    inside = (path.resolve().relative_to(root).as_posix() for root in roots if path.resolve().is_relative_to(root))
+    return next(inside, path.name)
+
+
+def reach(entry: Entry) -> str:
+    """The releases and the devices that an entry speaks of."""
+    versions = f"Warp {entry.when}" if entry.when else "Every release"
+    return f"{versions}, {entry.device}" if entry.device else versions
+
+
+def write_matrix(matrix: Matrix, folder: Path, expectations: Path | None = None) -> list[Path]:
+    """Writes `matrix.html`, `matrix.md` and `matrix.json` into a folder; their paths. The arguments as `table`."""
+    laid_out = table(matrix, expectations)
     return [
         _write(folder / "matrix.html", render("matrix.html", table=laid_out)),
         _write(folder / "matrix.md", render("matrix.md", table=laid_out)),
@@ -91,7 +142,7 @@ def write_matrix(matrix: Matrix, folder: Path) -> list[Path]:
 
 def write_verdict(verdict: Verdict, folder: Path) -> list[Path]:
     """Writes the verdict of an upgrade as Markdown and JSON; their paths."""
-    stem = f"upgrade-{verdict.old}-{verdict.new}"
+    stem = f"upgrade-{verdict.old}-{verdict.new}-{verdict.device.replace(':', '')}"
     return [
         _write(folder / f"{stem}.md", render("upgrade.md", verdict=verdict, groups=by_effect(verdict.flips))),
         _write(folder / f"{stem}.json", _json(verdict)),
@@ -112,8 +163,9 @@ def _json(value: Any) -> str:
 
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
+    scratch = path.with_suffix(".partial")
+    scratch.write_text(text, encoding="utf-8")
+    return scratch.replace(path)
 
 
 def render(template: str, **values: Any) -> str:
@@ -127,5 +179,6 @@ def render(template: str, **values: Any) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["text_of"] = text_of
+    environment.filters["reach"] = reach
     environment.filters["cell"] = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
     return environment.get_template(template).render(marks=MARKS, **values)

@@ -54,6 +54,7 @@ def loop_carried(wp: WarpSubject, trap: Trap) -> Evidence:
 @check(
     "codegen.static-range",
     case="at-the-limit",
+    safe=True,
     faults=[faults.never_unrolls],
     near_misses=[faults.unrolls_in_two_halves],
 )
@@ -81,6 +82,7 @@ def static_range_past_the_limit(wp: WarpSubject) -> Evidence:
 @check(
     "codegen.static-range",
     case="past-the-limit-sum",
+    safe=True,
     faults=[faults.sums_one_less],
     near_misses=[faults.sums_in_two_halves],
 )
@@ -103,6 +105,7 @@ def over_neighbours(kernel: Any, grid: Any, points: Any) -> Idiom:
 @check(
     "codegen.hash-grid-loop",
     case="linear",
+    safe=True,
     faults=[faults.takes_every_candidate],
     near_misses=[faults.tries_every_point],
 )
@@ -126,6 +129,7 @@ def hash_grid_nonlinear(wp: WarpSubject) -> Evidence:
 @check(
     "codegen.hash-grid-loop",
     case="non-linear-in-caller",
+    safe=True,
     faults=[faults.squares_in_the_loop_kernel],
     near_misses=[faults.tries_every_point],
 )

@@ -47,6 +47,7 @@ def component_reassigned(wp: WarpSubject, trap: Trap) -> Evidence:
     faults=[faults.reassigns_components],
     near_misses=[faults.collects_scalars],
     cases=ADDED_TO,
+    safe=True,
 )
 def component_added_to(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)
@@ -55,6 +56,7 @@ def component_added_to(wp: WarpSubject, idiom: Idiom) -> Evidence:
 @check(
     "codegen.component-update",
     case="with-the-option",
+    safe=True,
     faults=[faults.option_is_ignored],
     near_misses=[forward_again_before_backward],
     needs=("config.enable_vector_component_overwrites",),
@@ -154,6 +156,7 @@ def in_place(wp: WarpSubject, trap: Trap) -> Evidence:
         "multiply-a-local": Idiom(kernels.multiplied_in_a_local, {"x": [2.0, 3.0], "buffer": [5.0, 7.0]}, output=(2,)),
         "divide-a-local": Idiom(kernels.divided_in_a_local, {"x": [2.0, 4.0], "buffer": [5.0, 7.0]}, output=(2,)),
     },
+    safe=True,
 )
 def in_a_local(wp: WarpSubject, idiom: Idiom) -> Evidence:
     return gradients(wp, idiom)

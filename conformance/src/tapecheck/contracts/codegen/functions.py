@@ -23,6 +23,7 @@ def guarded_by_where(wp: WarpSubject) -> Evidence:
 @check(
     "codegen.where-guard",
     case="if",
+    safe=True,
     faults=[faults.guards_by_where],
     near_misses=[faults.guards_by_if_the_other_way_round],
 )

@@ -66,6 +66,7 @@ def array_on_its_own_tensor(wp: WarpSubject) -> Evidence:
 @check(
     "interop.cycle",
     case="of-detached",
+    safe=True,
     needs=(":torch",),
     faults=[sharing.detach_returns_the_tensor_itself],
     near_misses=[faults.from_torch_notes_the_tensor_weakly],

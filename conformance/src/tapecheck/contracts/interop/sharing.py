@@ -227,6 +227,7 @@ def leaf_gets_a_gradient(wp: WarpSubject) -> Evidence:
 @check(
     "interop.leaf-side-effect",
     case="detached",
+    safe=True,
     needs=(":torch",),
     faults=[faults.detach_returns_the_tensor_itself],
     near_misses=[faults.from_torch_names_the_flag],

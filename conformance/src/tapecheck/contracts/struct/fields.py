@@ -206,6 +206,7 @@ def unset_field(wp: WarpSubject, weight: dict[str, Any]) -> Evidence:
     faults=[faults.launch_drops_zero_length_fields],
     near_misses=[lazy.launch_copies_structs],
     cases={"placeholder": False, "differentiable-placeholder": True},
+    safe=True,
 )
 def placeholder(wp: WarpSubject, requires_grad: bool) -> Evidence:
     return Evidence(
