@@ -121,9 +121,7 @@ def test_a_false_expectation_is_caught(copy):
     copy.change("expectations/warp.toml", lambda text: text + entry)
     done = copy.run()
     assert done.returncode == 1
-    assert re.search(
-        rf"unexpected: {CHECK} on Warp .*: pass \(expected: fail, x, by the entry {CHECK}\)", done.stdout
-    )
+    assert re.search(rf"unexpected: {CHECK} on Warp .*: pass \(expected: fail, x, by the entry {CHECK}\)", done.stdout)
 
 
 def test_a_misspelt_id_is_caught(copy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,9 +13,11 @@ import msgspec
 import warp
 
 from tapecheck.contract import REGISTRY, SOURCES, Check, Contract, text_of
-from tapecheck.expectations import Expectations
-from tapecheck.report import render
+from tapecheck.expectations import Entry, Expectations, default_path, of
+from tapecheck.releases import releases
+from tapecheck.report import file_name, render
 from tapecheck.results import Record
+from tapecheck.subjects import KNOWN
 
 KINDS = {
     "guarantee": "a guarantee: documented, it must hold",
@@ -33,13 +36,14 @@ class Stretch(msgspec.Struct):
     evidence: str
 
 
-def page(contract: Contract, records: Sequence[Record], expectations: Expectations) -> str:
+def page(contract: Contract, records: Sequence[Record], expectations: Expectations, source: Path | None = None) -> str:
     """The page of a contract, as Markdown.
 
     Args:
         contract: the row.
         records: its judged records, oldest release first.
-        expectations: what is known to differ.
+        expectations: what is known of Warp to differ; the file of every other subject is its own.
+        source: the file of `expectations`; left out, that of this package.
     """
     checks = [check for check in REGISTRY.values() if check.contract.id == contract.id]
     return render(
@@ -48,12 +52,24 @@ def page(contract: Contract, records: Sequence[Record], expectations: Expectatio
         kind=KINDS[contract.kind],
         sources=[SOURCES[letter] for letter in contract.source],
         checked=bool(checks),
+        safe=[check.case for check in checks if check.safe],
+        newest=releases()[-1],
         stretches=list(_stretches(records)),
-        known=[entry for entry in expectations.entries if entry.contract == contract.id],
+        known=_known(contract, expectations, source or default_path()),
         kernels=[inspect.getsource(kernel.func).rstrip() for kernel in _kernels(checks)],
         functions=[inspect.getsource(f).rstrip() for f in dict.fromkeys(inspect.unwrap(c.function) for c in checks)],
         faults=[inspect.getdoc(fault) for fault in dict.fromkeys(fault for check in checks for fault in check.faults)],
     )
+
+
+def _known(contract: Contract, expectations: Expectations, source: Path) -> dict[str, list[Entry]]:
+    """What is known to differ, by expectation file."""
+    files = {source: expectations} | {default_path(name): of(name) for name in KNOWN if name != "warp"}
+    found: dict[str, list[Entry]] = {}
+    for path, stated in files.items():
+        if entries := [entry for entry in stated.entries if entry.contract == contract.id]:
+            found[file_name(path)] = entries
+    return found
 
 
 def _stretches(records: Sequence[Record]) -> Iterator[Stretch]:

@@ -33,6 +33,8 @@ def print_matrix(console: Console, table: Table) -> None:
         console.print(f"not run: {line}", style="dim", markup=False, highlight=False)
     for complaint in table.complaints:
         console.print(complaint, style="bold red", markup=False, highlight=False)
+    if table.good:
+        console.print(table.good, style="green" if table.columns else "yellow", highlight=False)
 
 
 def _counts(rows: list[Row], column: int) -> str:
@@ -79,13 +81,14 @@ def print_verdict(console: Console, verdict: Verdict) -> None:
             console.print(f"\n  [bold]{escape(heading)}[/]", highlight=False)
             for line in (flip.statement, *flip.changes, f"instead: {flip.hint}"):
                 console.print(f"    {escape(line)}", highlight=False)
-    if not verdict.flips:
+    if not verdict.flips and not verdict.unanswered:
         console.print("No contract flips.")
     if verdict.speed:
         console.print()
         print_speeds(console, [verdict.speed])
-    broken = sum(flip.effect == "broken" for flip in verdict.flips)
-    console.print("\n[green]No guarantee broke.[/]" if verdict.safe else f"\n[bold red]Guarantees broken: {broken}.[/]")
+    for line in verdict.unanswered:
+        console.print(f"not answered: {line}", style="yellow", markup=False, highlight=False)
+    console.print(f"\n{verdict.sentence}", style="green" if verdict.safe else "bold red", highlight=False)
 
 
 def print_speeds(console: Console, speeds: Sequence[Speed]) -> None:
