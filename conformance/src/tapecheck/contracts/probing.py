@@ -46,7 +46,7 @@ def check_probes(
     def register(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
         @functools.wraps(function)
         def each(bridge: BridgeSubject, *arguments: Any) -> Evidence:
-            found = {probe.name: _judged(function, probe, *arguments) for probe in bridge.offering(needs)}
+            found = {probe.name: evidence_of(function, probe, *arguments) for probe in bridge.offering(needs)}
             return Evidence(
                 {name: evidence.observed for name, evidence in found.items()},
                 {name: evidence.expected for name, evidence in found.items()},
@@ -58,9 +58,10 @@ def check_probes(
     return register
 
 
-def _judged(function: Callable[..., Evidence], probe: Probe, *arguments: Any) -> Evidence:
+def evidence_of(function: Callable[..., Evidence], *arguments: Any) -> Evidence:
+    """What a function finds, or what was raised where it should not be."""
     try:
-        return function(probe, *arguments)
+        return function(*arguments)
     except Raised as problem:
         what, text = problem.args
         return Evidence({what: text}, {what: "no error"})
@@ -245,6 +246,12 @@ def verdict(observed: torch.Tensor | None, due: torch.Tensor | None, probe: Prob
         return f"right to {error:.0e}"
     if error < 1e-3:
         return f"off by {error:.0e} of the largest value"
+    return how_wrong(seen, wanted)
+
+
+def how_wrong(seen: torch.Tensor, wanted: torch.Tensor) -> str:
+    """In what way finite values are wrong."""
+    largest = float(wanted.abs().max())
     if not seen.any():
         return f"all zero, where up to {largest:.4g} is due"
     ratio = float((seen * wanted).sum() / (wanted * wanted).sum()) if largest else 0.0

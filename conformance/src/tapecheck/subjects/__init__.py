@@ -18,11 +18,12 @@ KNOWN = {
     "warp": "tapecheck.subjects.warp:WarpSubject",
     "miniature": "tapecheck.subjects.miniature:subject",
     "plain-torch": "tapecheck.subjects.plain:subject",
+    "oracle": "tapecheck.subjects.oracle:subject",
     "sphweft": "tapecheck.subjects.sphweft:subject",
 }
 """The subjects that this package knows, by name; any other is given as `module:attribute`."""
 
-FAULTY: dict[Judged, str] = {"warp": "warp", "bridge": "miniature"}
+FAULTY: dict[Judged, str] = {"warp": "warp", "bridge": "miniature", "sph": "oracle"}
 """The subject in which the faults of each kind of contract are planted: it keeps all of them itself."""
 
 
@@ -44,12 +45,14 @@ class Subject(Protocol):
 
 
 def find(entry: str) -> Subject:
-    """The subject of a known name, or of `module:attribute`: a subject, a probe, several, or what returns one of these.
+    """The subject of a known name, or of `module:attribute`: a subject, operators, a probe, several probes, or what
+    returns one of these.
 
     Raises:
         LookupError: there is no such module or attribute, or it is nothing that can be judged.
     """
     from tapecheck.subjects.probe import BridgeSubject, Probe
+    from tapecheck.subjects.sph import Operators, SphSubject
 
     module, colon, attribute = KNOWN.get(entry, entry).partition(":")
     if not colon:
@@ -64,6 +67,8 @@ def find(entry: str) -> Subject:
         raise LookupError(f"{entry}: {problem}") from problem
     if callable(found):
         found = found()
+    if isinstance(found, Operators):
+        found = SphSubject(found)
     if isinstance(found, Probe):
         found = [found]
     if isinstance(found, (list, tuple)) and found and all(isinstance(probe, Probe) for probe in found):

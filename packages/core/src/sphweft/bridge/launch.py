@@ -18,7 +18,7 @@ import warp as wp
 
 from sphweft.bridge.plan import Plan
 from sphweft.cache.bundles import StateBundle
-from sphweft.cache.views import view
+from sphweft.cache.views import View, array_over
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
 
 Output = tuple[Any, tuple[int, ...]]
@@ -30,7 +30,7 @@ def switch(name: str, default: str) -> bool:
     return os.environ.get(name, default) not in ("", "0")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Launcher:
     """One call of an operator, without its tensors.
 
@@ -53,7 +53,7 @@ class Launcher:
         device = tensors[0].device
         made = [torch.empty(shape, dtype=scalar_dtype(element), device=device) for element, shape in self.outputs]
         if self.threads:
-            bundle, _arrays = self._filled(tensors)
+            bundle, _views = self._filled(tensors)
             COUNTERS["launches"] += 1
             wp.launch(
                 self.plan.kernel,
@@ -84,7 +84,7 @@ class Launcher:
         gradients = [torch.zeros_like(tensors[n], memory_format=torch.contiguous_format) for n in first]
         if not self.threads or all(seed is None for seed in seeds):
             return gradients
-        bundle, _arrays = self._filled(tensors)
+        bundle, _views = self._filled(tensors)
         state = bundle.struct.__ctype__()
         for entry, owner in zip(self.plan.fields, owners, strict=True):
             if owner >= 0:
@@ -94,7 +94,7 @@ class Launcher:
         launch(self, bundle.struct, held, _stream(tensors[0].device))
         return gradients
 
-    def _filled(self, tensors: Sequence[torch.Tensor]) -> tuple[StateBundle, list[Any]]:
+    def _filled(self, tensors: Sequence[torch.Tensor]) -> tuple[StateBundle, list[View]]:
         plan, keep, bundle = self.plan, True, None
         if self.differentiated:
             keep = switch("SPHWEFT_FIELD_CACHE_GRAD", "1")
@@ -139,10 +139,10 @@ def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor |
             adjoints.append(_nothing())
             continue
         shape = () if element in DTYPES else element._shape_
-        output = view(torch.zeros_like(seed), element, shape, keep=False)
+        output = array_over(torch.zeros_like(seed), element, shape)
         output.requires_grad = True
         adjoints.append(output.grad)
-        grads[output] = view(seed, element, shape, keep=False)
+        grads[output] = array_over(seed, element, shape)
     tape = wp.Tape()
     tape.record_func(lambda: launcher.adjoint(state, adjoints, stream), list(grads))
     tape.backward(grads=grads)

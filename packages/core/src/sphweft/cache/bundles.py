@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from sphweft.cache.views import view
+from sphweft.cache.views import View, view
 from sphweft.runtime import COUNTERS
 
 
@@ -32,7 +32,7 @@ class StateBundle:
         self._written: list[tuple[int | None, int] | None] = [None] * len(fields)
         self._values: Sequence[float] = ()
 
-    def fill(self, tensors: Sequence[torch.Tensor], values: Sequence[float], *, keep: bool) -> list[Any]:
+    def fill(self, tensors: Sequence[torch.Tensor], values: Sequence[float], *, keep: bool) -> list[View]:
         """Writes the fields that changed.
 
         Args:
@@ -41,20 +41,20 @@ class StateBundle:
             keep: whether views come from the view cache.
 
         Returns:
-            The arrays, which must live until the launch.
+            The views, which must live until the launch.
         """
-        target = self.struct.__ctype__()
-        arrays = []
-        for index, ((name, element, shape), tensor) in enumerate(zip(self._fields, tensors, strict=True)):
-            array = view(tensor, element, shape, keep=keep)
-            arrays.append(array)
-            content = (array.ptr, array.shape[0])
-            if self._written[index] != content:
-                setattr(target, name, array.__ctype__())
-                self._written[index] = content
-                COUNTERS["fields_written"] += 1
+        target, written, changed = self.struct.__ctype__(), self._written, 0
+        views = [
+            view(tensor, field[1], field[2], keep=keep) for tensor, field in zip(tensors, self._fields, strict=True)
+        ]
+        for at, each in enumerate(views):
+            if written[at] != each.content:
+                setattr(target, self._fields[at][0], each.descriptor)
+                written[at] = each.content
+                changed += 1
+        COUNTERS["fields_written"] += changed
         if values != self._values:
             for name, value in zip(self._scalars, values, strict=True):
                 setattr(target, name, value)
             self._values = values
-        return arrays
+        return views

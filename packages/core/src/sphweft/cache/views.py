@@ -17,47 +17,82 @@ import warp as wp
 
 from sphweft.runtime import COUNTERS, start
 
-_VIEWS: dict[int, tuple[weakref.ref[torch.Tensor], int, torch.Size, torch.dtype, Any, Any]] = {}
+
+class View:
+    """A Warp array of shape (n,) over a tensor of shape (n, …).
+
+    Attributes:
+        array: the Warp array.
+        descriptor: what Warp passes to a kernel for it.
+        content: address and length, which tell whether a struct holds it already.
+    """
+
+    __slots__ = ("_count", "_dtype", "_element", "_owner", "_pointer", "array", "content", "descriptor")
+
+    def __init__(self, tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> None:
+        self.array = array_over(tensor, element, shape)
+        self.descriptor = self.array.__ctype__()
+        self.content = (self.array.ptr, self.array.shape[0])
+        self._pointer, self._count, self._dtype, self._element = (
+            tensor.data_ptr(),
+            tensor.numel(),
+            tensor.dtype,
+            element,
+        )
+
+    def attach(self, tensor: torch.Tensor) -> None:
+        """Keeps the view for as long as the tensor object lives."""
+        key = id(tensor)
+        self._owner = weakref.ref(tensor, lambda dead: _forget(key, dead))
+        _VIEWS[key] = self
+
+    def fits(self, tensor: torch.Tensor, element: Any) -> bool:
+        """Whether it is that object's, and shows what the object is now."""
+        return (
+            self._owner() is tensor
+            and self._pointer == tensor.data_ptr()
+            and self._count == tensor.numel()
+            and self._element is element
+            and self._dtype is tensor.dtype
+            and tensor.is_contiguous()
+        )
+
+    def belongs_to(self, tensor: torch.Tensor | weakref.ref[torch.Tensor]) -> bool:
+        """Whether it is kept for a tensor object, given itself or by its weak reference."""
+        return self._owner is tensor or self._owner() is tensor
 
 
-def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], *, keep: bool = True) -> Any:
-    """The Warp array of shape (n,) over a tensor of shape (n, …).
+_VIEWS: dict[int, View] = {}
+
+
+def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], *, keep: bool = True) -> View:
+    """The view of a tensor.
 
     Args:
-        tensor: any strides; what is not contiguous is copied and never kept.
+        tensor: any strides; what is not contiguous is copied and never kept, nor is what has no entries.
         element: Warp type of an entry.
         shape: of an entry; as many scalars as the tensor's trailing axes have.
         keep: whether to look in the table and keep the view there.
     """
-    if not keep:
-        return _made(tensor, element, shape)
-    entry = _VIEWS.get(id(tensor))
-    if (
-        entry is not None
-        and entry[0]() is tensor
-        and entry[1] == tensor.data_ptr()
-        and entry[2] == tensor.shape
-        and entry[3] == tensor.dtype
-        and entry[4] is element
-        and tensor.is_contiguous()
-    ):
-        COUNTERS["views_reused"] += 1
-        return entry[5]
-    made = _made(tensor, element, shape)
-    if tensor.is_contiguous():
-        key = id(tensor)
-        reference = weakref.ref(tensor, lambda dead: _forget(key, dead))
-        _VIEWS[key] = (reference, tensor.data_ptr(), tensor.shape, tensor.dtype, element, made)
+    if keep:
+        entry = _VIEWS.get(id(tensor))
+        if entry is not None and entry.fits(tensor, element):
+            COUNTERS["views_reused"] += 1
+            return entry
+    made = View(tensor, element, shape)
+    if keep and tensor.is_contiguous() and tensor.numel():
+        made.attach(tensor)
     return made
 
 
 def _forget(key: int, dead: weakref.ref[torch.Tensor]) -> None:
     entry = _VIEWS.get(key)
-    if entry is not None and entry[0] is dead:
+    if entry is not None and entry.belongs_to(dead):
         del _VIEWS[key]
 
 
-def _made(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
+def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
+    """A new Warp array over a tensor, or over a contiguous copy of it."""
     COUNTERS["views_built"] += 1
     start()
     own = tensor.detach()
@@ -70,9 +105,9 @@ def _made(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
 
 
 def kept(tensor: torch.Tensor) -> Any:
-    """The view that the table holds for this tensor object, or None."""
+    """The Warp array that the table holds for this tensor object, or None."""
     entry = _VIEWS.get(id(tensor))
-    return entry[5] if entry is not None and entry[0]() is tensor else None
+    return entry.array if entry is not None and entry.belongs_to(tensor) else None
 
 
 def kept_count() -> int:

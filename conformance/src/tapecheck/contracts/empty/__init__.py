@@ -1,0 +1,1 @@
+"""The family empty: populations without particles, and particles without neighbours, judged through SPH operators."""

@@ -1,0 +1,1 @@
+"""The family kinds: which kinds of particles interact, judged through SPH operators."""

@@ -1,0 +1,49 @@
+"""The oracle as a subject: it must keep every contract of SPH, and their faults are planted in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tapecheck import oracles
+from tapecheck.subjects.sph import Call, Operators, SphSubject
+
+
+class _Watched(torch.autograd.Function):
+    """A result whose backward sees to it that nobody has changed some tensors since: the oracle does not save kinds."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(result: torch.Tensor, *watched: torch.Tensor) -> torch.Tensor:
+        return result.view_as(result)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, *seeds: Any) -> Any:
+        return *seeds, *(None for _ in ctx.saved_tensors)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return tangents[0].view_as(tangents[0])
+
+
+def run(call: Call) -> torch.Tensor:
+    """The result of the oracle."""
+    state: dict[str, Any] = {name: getattr(call, name) for name in ("query", "reference", "domain", "rules")}
+    if call.operator == "gradient":
+        state["scheme"] = call.scheme
+    fields = {"query_field": call.query_field, "reference_field": call.reference_field}
+    state |= {name: field for name, field in fields.items() if field is not None}
+    result = getattr(oracles, call.operator)(**state)
+    watched: torch.Tensor = _Watched.apply(result, call.query.kinds, call.reference.kinds)
+    return watched
+
+
+def subject() -> SphSubject:
+    """The oracle."""
+    return SphSubject(Operators(run))

@@ -1,0 +1,134 @@
+"""An implementation of SPH, seen through an adapter: one function that takes a call and gives its result.
+
+    def run(call: Call) -> torch.Tensor:
+        query, reference = mine.Particles(…), mine.Particles(…)
+        if call.operator == "density":
+            return mine.density(query, reference, call.pairs)
+        …
+
+    operators = Operators(run, lacks=frozenset({"symmetric", "mean_kernel"}), packages=("mine",))
+
+The words are those of `tapecheck.oracles`, lower case; what an implementation has no word for, it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from tapecheck.contract import Judged, did_you_mean
+from tapecheck.lazy import oracles, torch
+
+OPERATORS = ("density", "interpolate", "gradient")
+SCHEMES = ("symmetric", "difference", "summation", "naive")
+SUPPORT_MODES = ("mean_kernel", "mean_support", "gather", "scatter")
+FUNCTIONS = ("wendland4", "wendland2", "wendland6", "cubic_spline", "quartic_spline", "quintic_spline")
+DIRECTIONS = (
+    *("unmasked", "all_to_all", "fluid_to_fluid", "fluid_to_boundary", "fluid_to_ghost"),
+    *("boundary_to_fluid", "boundary_to_boundary", "boundary_to_ghost", "ghost_to_fluid", "ghost_to_boundary"),
+    *("all_to_ghost", "all_to_fluid", "all_to_boundary", "fluid_to_all", "boundary_to_all"),
+)
+VOCABULARY = frozenset({*OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
+"""What a check may need; of schemes, modes and functions it takes the first that is known."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Call:
+    """One call of an operator, in two dimensions, in double precision, kinds in int32.
+
+    Attributes:
+        operator: which.
+        query: the N particles that receive.
+        reference: the M particles that contribute; the same object where the populations are one.
+        domain: the box.
+        rules: smoothing function, support mode, direction.
+        pairs: indices of the pairs that may be in reach, query above reference, int64, shape (2, pairs).
+        scheme: the coefficient of a gradient.
+        query_field: shape (N, *field), where the operator reads it.
+        reference_field: shape (M, *field), where the operator reads it.
+    """
+
+    operator: str
+    query: oracles.Particles
+    reference: oracles.Particles
+    domain: oracles.Domain
+    rules: oracles.Rules
+    pairs: torch.Tensor
+    scheme: str = ""
+    query_field: torch.Tensor | None = None
+    reference_field: torch.Tensor | None = None
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Everything that belongs to a particle, by name: `query.positions`, `reference_field`."""
+        sides = {"query": self.query} | ({} if self.reference is self.query else {"reference": self.reference})
+        found = {
+            f"{side}.{name}": tensor for side, particles in sides.items() for name, tensor in vars(particles).items()
+        }
+        found |= {name: getattr(self, name) for name in ("query_field", "reference_field")}
+        return {name: tensor for name, tensor in found.items() if tensor is not None}
+
+    def replacing(self, tensors: Mapping[str, torch.Tensor]) -> Call:
+        """The same call with some of them replaced, by those names."""
+        query, reference = (
+            replace(
+                getattr(self, side), **{n.partition(".")[2]: t for n, t in tensors.items() if n.startswith(f"{side}.")}
+            )
+            for side in ("query", "reference")
+        )
+        fields = {name: tensor for name, tensor in tensors.items() if "." not in name}
+        return replace(self, query=query, reference=query if self.reference is self.query else reference, **fields)  # type: ignore[arg-type]
+
+
+Run: TypeAlias = "Callable[[Call], torch.Tensor]"
+
+
+@dataclass(frozen=True)
+class Operators:
+    """An implementation.
+
+    Attributes:
+        run: gives an operator's result, of the shape that the one in `tapecheck.oracles` has. It hands on the very
+            tensors that it gets: gradients and changes in place are judged through it.
+        lacks: the words of `VOCABULARY` that it does not know.
+        packages: import names of the packages that it is made of.
+    """
+
+    run: Run
+    lacks: frozenset[str] = frozenset()
+    packages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for word in self.lacks - VOCABULARY:
+            raise ValueError(f"unknown word {word!r}{did_you_mean(word, VOCABULARY)}")
+
+    def missing(self, needs: Iterable[str]) -> str | None:
+        """The first of the needs that it lacks, or None."""
+        return next((need for need in needs if need in self.lacks), None)
+
+    def knows(self, *words: str) -> list[str]:
+        """Those of some words that it knows."""
+        return [word for word in words if word not in self.lacks]
+
+
+@dataclass(frozen=True)
+class SphSubject:
+    """An implementation that is judged by contracts of SPH alone."""
+
+    operators: Operators
+    judged: frozenset[Judged] = frozenset({"sph"})
+    owner: str = "this implementation"
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Import names of the packages that it is made of."""
+        return self.operators.packages
+
+    def missing(self, needs: Iterable[str]) -> str | None:
+        """The first of the needs that it lacks, or None."""
+        return self.operators.missing(needs)
+
+    def running(self, wrap: Callable[[Run], Run]) -> SphSubject:
+        """The same subject with every call going through something else."""
+        return replace(self, operators=replace(self.operators, run=wrap(self.operators.run)))
