@@ -96,8 +96,24 @@ def upgrade(session: nox.Session) -> None:
 @session
 @nox.parametrize("warp", NAMED or DEFAULT)
 def bench(session: nox.Session, warp: str) -> None:
-    """Time one release and the newest listed one by turns; `-- --warp V` any other."""
+    """Time one release and the newest listed one by turns; `-- --warp V` any other. Without it, the core as well."""
+    if not NAMED:
+        session.notify("bars", [])
     python(session, "tapecheck.cli", "bench", warp, *rest(session))
+
+
+@session
+def bars(session: nox.Session) -> None:
+    """Time the core beside plain torch, a hand-written kernel, and warpsphcore where it can be installed."""
+    peer = ("pip", "install", "--quiet", "--no-deps", "warpsphcore>=0.6,<0.7")
+    session.run(PYTHON, "-m", *peer, success_codes=[0, 1])
+    session.run(PYTHON, "benchmarks/core/bars.py", *session.posargs)
+
+
+@session
+def sweep(session: nox.Session) -> None:
+    """Hold every combination of an operator's choices against the oracle."""
+    python(session, "pytest", "-q", "-n", "2", "conformance/tests/sweep_operators.py", *session.posargs)
 
 
 @session

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 
@@ -138,6 +139,16 @@ class OperationProperties:
             ("direction", InteractionDirection),
         ):
             of_type(name, getattr(self, name), kind)
+
+    @property
+    def masked(self) -> bool:
+        """Whether any kind of particle is left out."""
+        return self.direction is not InteractionDirection.UNMASKED
+
+    @cached_property
+    def specialisation(self) -> tuple[int, int, int, bool]:
+        """What kernels differ by."""
+        return int(self.smoothing_function), int(self.support_mode), int(self.gradient_scheme), self.masked
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ class Launcher:
 
     Attributes:
         plan: what to launch.
-        scalars: one for each scalar extra.
+        scalars: one for each scalar field.
         outputs: type and shape of each output.
         threads: how many.
         differentiated: whether a gradient may be asked for; the state struct is then this call's own.

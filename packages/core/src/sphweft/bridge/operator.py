@@ -47,7 +47,7 @@ def _launch(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Any:
     places = tracked_places(tensors)
     launcher = Launcher(
         plan=plan,
-        scalars=tuple(float(extras[name]) for name in plan.scalars),
+        scalars=plan.values(context, extras),
         outputs=tuple(output.resolve(context, extras) for output in spec.outputs),
         threads=context.query.count if isinstance(spec.threads, ThreadSpec) else spec.threads(context, extras),
         differentiated=bool(places),

@@ -12,6 +12,7 @@ import warp as wp
 
 from sphweft.bridge.layout import INDEX, LAYOUT, READERS, Kind
 from sphweft.bridge.spec import NO_CORRECTIONS, Build, ExtraKind, Extras, OperatorSpec, SPHContext
+from sphweft.directions import selection
 from sphweft.errors import InputError
 from sphweft.runtime import COUNTERS, LOCK, SCALARS, element_type, silence, warp_device
 
@@ -44,7 +45,8 @@ class Plan:
         kernel: the Warp kernel.
         struct: the state struct's type.
         fields: the tensor fields, layout first, then extras, in the order in which tensors are handed over.
-        scalars: names of the scalar extras.
+        scalars: names of the scalar fields: the kinds that are selected, where any are, and the scalar extras.
+        masked: whether kinds are selected.
         device: the Warp device.
         no_adjoint: an empty struct, the adjoint that a launch must be given for the state.
         reused: structs that calls without gradient fill again, one a thread.
@@ -55,6 +57,7 @@ class Plan:
     struct: Any
     fields: tuple[Field, ...]
     scalars: tuple[str, ...]
+    masked: bool
     device: Any
     no_adjoint: Any
     reused: threading.local = field(default_factory=threading.local)
@@ -78,6 +81,11 @@ class Plan:
             found.append(value)
         return found
 
+    def values(self, context: SPHContext, extras: Extras) -> tuple[float, ...]:
+        """The scalars of a call in the order of their fields."""
+        selected = selection(context.properties.direction) if self.masked else ()
+        return *selected, *(float(extras[name]) for name in self.scalars[len(selected) :])
+
     def _refuse_unread(self, context: SPHContext) -> None:
         """A correction that changes the result elsewhere is never silently dropped."""
         read = {LAYOUT[INDEX[entry.name]].source for entry in self.fields if entry.read is not None}
@@ -95,12 +103,13 @@ def plan_for(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     positions = context.query.positions
     tensors = tuple(extras[extra.name].shape[1:] for extra in spec.extras if extra.kind is ExtraKind.TENSOR)
     volumes = context.corrections.reference_volumes is not None
-    key = (spec, positions.shape[1], positions.dtype, positions.device, context.properties, context.periodic, volumes)
-    plan = _PLANS.get((key, tensors))
+    chosen = context.properties.specialisation
+    key = (spec, positions.shape[1], positions.dtype, positions.device, chosen, context.periodic, volumes, tensors)
+    plan = _PLANS.get(key)
     if plan is None:
         with LOCK:
-            plan = _PLANS.get((key, tensors)) or _make(spec, context, extras)
-            _PLANS[key, tensors] = plan
+            plan = _PLANS.get(key) or _make(spec, context, extras)
+            _PLANS[key] = plan
     return plan
 
 
@@ -111,7 +120,10 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     build = Build(
         dimension=dimension,
         scalar=scalar,
-        properties=context.properties,
+        smoothing_function=context.properties.smoothing_function,
+        support_mode=context.properties.support_mode,
+        gradient_scheme=context.properties.gradient_scheme,
+        masked=context.properties.masked,
         periodic=context.periodic,
         supplied_volumes=context.corrections.reference_volumes is not None,
         elements=tuple((name, element_type(scalar, shape)) for name, shape in shapes.items()),
@@ -119,13 +131,14 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     reads = spec.reads(build) if callable(spec.reads) else spec.reads
     fields = [_layout_field(name, build) for name in reads]
     fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
-    scalars = tuple(extra.name for extra in spec.extras if extra.kind is ExtraKind.SCALAR)
-    struct = _struct([(f.name, wp.array(dtype=f.element)) for f in fields] + [(name, scalar) for name in scalars])
+    scalars = [(name, wp.int32) for name in ("receiving", "contributing") if build.masked]
+    scalars += [(extra.name, scalar) for extra in spec.extras if extra.kind is ExtraKind.SCALAR]
+    struct = _struct([*((f.name, wp.array(dtype=f.element)) for f in fields), *scalars])
     COUNTERS["kernels_made"] += 1
     kernel = spec.kernel(struct, build)
     with silence():
         wp.load_module(kernel.module, device=device)
-    return Plan(spec, kernel, struct, tuple(fields), scalars, device, struct())
+    return Plan(spec, kernel, struct, tuple(fields), tuple(dict(scalars)), build.masked, device, struct())
 
 
 def _tensor_extras(spec: OperatorSpec) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from sphweft.enums import ExecutionMode
+from sphweft.enums import ExecutionMode, GradientScheme, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
@@ -143,7 +143,11 @@ class Build:
     Attributes:
         dimension: 1, 2 or 3.
         scalar: Warp's float32 or float64.
-        properties: the discretisation.
+        smoothing_function: of the discretisation, as the next two.
+        support_mode: whose support radius a pair uses.
+        gradient_scheme: the coefficient of gradients.
+        masked: whether the direction leaves any kind of particle out. Which kinds then receive and contribute stands in
+            the state struct, `receiving` and `contributing`, a bit a kind, so that a kernel serves every direction.
         periodic: whether any axis of the domain is.
         supplied_volumes: whether reference volumes are given.
         elements: Warp type of an entry of each extra tensor.
@@ -151,7 +155,10 @@ class Build:
 
     dimension: int
     scalar: Any
-    properties: OperationProperties
+    smoothing_function: SmoothingFunction
+    support_mode: SupportMode
+    gradient_scheme: GradientScheme
+    masked: bool
     periodic: bool
     supplied_volumes: bool
     elements: tuple[tuple[str, Any], ...]

@@ -16,14 +16,14 @@ from sphweft.runtime import SCALARS, element_type
 
 def coefficient_fields(build: Build) -> tuple[str, ...]:
     """The fields that a gradient's coefficient reads."""
-    if build.properties.gradient_scheme == GradientScheme.SYMMETRIC:
+    if build.gradient_scheme == GradientScheme.SYMMETRIC:
         return ("query_densities", "reference_masses", "reference_densities")
     return volume_fields(build)
 
 
 def coefficient(State: Any, build: Build) -> tuple[Any, Any, Any]:
     """`own`, `coefficient` and the factor of the whole sum, for the scheme."""
-    scalar, entry, scheme = build.scalar, build.element("values"), build.properties.gradient_scheme
+    scalar, entry, scheme = build.scalar, build.element("values"), build.gradient_scheme
     volume_of = volume(State, build)
     one = scalar(1.0)
 
@@ -89,7 +89,7 @@ def _kernel(State: Any, build: Build) -> Any:
         def product(value: entry, slope: vector):
             return value * slope
 
-    if build.properties.gradient_scheme == GradientScheme.SYMMETRIC:
+    if build.gradient_scheme == GradientScheme.SYMMETRIC:
 
         @wp.func
         def finish(total: result, state: State, i: int):

@@ -6,15 +6,13 @@ accumulated in a loop (contract `codegen.nonlinear-after-loop`). What depends on
 before the loop.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import warp as wp
 
 from sphweft.bridge.spec import Build
-from sphweft.enums import InteractionDirection, SupportMode
+from sphweft.enums import SupportMode
 from sphweft.geometry import pair_functions
-from sphweft.operators.directions import selection
 
 
 class PairTerms(NamedTuple):
@@ -40,10 +38,10 @@ class PairTerms(NamedTuple):
 def pair_fields(build: Build) -> tuple[str, ...]:
     """The layout fields that the loop itself reads."""
     fields = ["query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"]
-    mode = build.properties.support_mode
+    mode = build.support_mode
     fields += ["query_supports"] if mode != SupportMode.SCATTER else []
     fields += ["reference_supports"] if mode != SupportMode.GATHER else []
-    if build.properties.direction != InteractionDirection.UNMASKED:
+    if build.masked:
         fields += ["query_kinds", "reference_kinds"]
     if build.periodic:
         fields += ["domain_minimum", "domain_maximum", "periodicity"]
@@ -61,14 +59,14 @@ def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
     scalar, vector, result = build.scalar, build.vector, terms.result
     zero = scalar(0.0)
     nothing = result(zero)
-    mode = build.properties.support_mode
-    pair = pair_functions(build.properties.smoothing_function, mode, build.dimension, scalar, build.periodic)
+    mode = build.support_mode
+    pair = pair_functions(build.smoothing_function, mode, build.dimension, scalar, build.periodic)
     separation, geometry = pair.separation, getattr(pair, terms.geometry)
     own_of, coefficient, product, finish = terms.own, terms.coefficient, terms.product, terms.finish
     query_support = _support("query_supports", mode != SupportMode.SCATTER, State, scalar)
     reference_support = _support("reference_supports", mode != SupportMode.GATHER, State, scalar)
     period_of = _period(State, vector, zero, build.periodic)
-    receives, contributes = _selectors(State, build.properties.direction)
+    receives, contributes = _selectors(State, build.masked)
 
     @wp.func
     def neighbour_sum(state: State, i: int):
@@ -137,26 +135,21 @@ def _period(State: Any, vector: Any, zero: Any, periodic: bool) -> Any:
     return sides
 
 
-def _selectors(State: Any, direction: InteractionDirection) -> tuple[Any, Any]:
-    if direction == InteractionDirection.UNMASKED:
+def _selectors(State: Any, masked: bool) -> tuple[Any, Any]:
+    if not masked:
 
         @wp.func
         def everything(state: State, index: int):
             return True
 
         return everything, everything
-    receiving, contributing = (_bits(kinds) for kinds in selection(direction))
 
     @wp.func
     def receives(state: State, i: int):
-        return (receiving >> state.query_kinds[i]) & 1 == 1
+        return (state.receiving >> state.query_kinds[i]) & 1 == 1
 
     @wp.func
     def contributes(state: State, j: int):
-        return (contributing >> state.reference_kinds[j]) & 1 == 1
+        return (state.contributing >> state.reference_kinds[j]) & 1 == 1
 
     return receives, contributes
-
-
-def _bits(kinds: Sequence[int]) -> int:
-    return sum(1 << kind for kind in kinds)

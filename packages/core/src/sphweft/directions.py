@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sphweft.enums import InteractionDirection as D
 from sphweft.enums import ParticleKind
 
@@ -30,6 +32,8 @@ _TABLE: dict[D, tuple[tuple[ParticleKind, ...], tuple[ParticleKind, ...]]] = {
 }
 
 
-def selection(direction: D) -> tuple[tuple[ParticleKind, ...], tuple[ParticleKind, ...]]:
-    """Kinds of queries that receive, and kinds of references that contribute."""
-    return _TABLE[direction]
+@cache
+def selection(direction: D) -> tuple[int, int]:
+    """Kinds of queries that receive, and kinds of references that contribute, a bit a kind."""
+    receiving, contributing = (sum(1 << kind for kind in kinds) for kinds in _TABLE[direction])
+    return receiving, contributing

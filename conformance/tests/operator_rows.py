@@ -1,0 +1,131 @@
+"""One call of an operator for every row of choices: what the core finds, what the oracle says, and the sum of the
+absolute terms that the error is measured by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+
+import sphweft
+from tapecheck import oracles
+
+AXES: dict[str, list[Any]] = {
+    "operator": ["density", "interpolate", "gradient"],
+    "scheme": list(sphweft.GradientScheme),
+    "mode": list(sphweft.SupportMode),
+    "function": list(sphweft.SmoothingFunction),
+    "dimension": [1, 2, 3],
+    "direction": list(sphweft.InteractionDirection),
+    "trailing": [(), (2,), (2, 3), (1, 2, 1)],
+    "populations": ["one", "two"],
+    "periodic": [False, True],
+    "volumes": [False, True],
+}
+TOLERANCE = 1e-12
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """The choices, a word each."""
+    words = {**row, "trailing": f"rank{len(row['trailing'])}"} if "trailing" in row else row
+    return "-".join(getattr(value, "name", str(value)).lower() for value in words.values())
+
+
+def uniform(generator: torch.Generator, *shape: int) -> torch.Tensor:
+    return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+
+def population(generator: torch.Generator, count: int, dimension: int) -> oracles.Particles:
+    """Irregular particles, out of the box as well, where it is periodic."""
+    return oracles.Particles(
+        positions=3 * uniform(generator, count, dimension) - 1,
+        supports=0.3 + 0.15 * uniform(generator, count),
+        masses=0.5 + uniform(generator, count),
+        kinds=torch.randint(0, 4, (count,), generator=generator, dtype=torch.int32),
+        densities=1 + uniform(generator, count),
+    )
+
+
+class Row(NamedTuple):
+    """The tensors of a row."""
+
+    choices: dict[str, Any]
+    query: oracles.Particles
+    reference: oracles.Particles
+    field: torch.Tensor
+    query_field: torch.Tensor
+    volumes: torch.Tensor | None
+
+    @property
+    def box(self) -> tuple[list[float], list[float], list[bool]]:
+        dimension = self.choices["dimension"]
+        return [0.0] * dimension, [1.0] * dimension, [self.choices["periodic"]] * dimension
+
+    def alone(self, at: int) -> Row:
+        """With that reference and no other."""
+        kept = {name: tensor[at : at + 1] for name, tensor in vars(self.reference).items()}
+        volumes = None if self.volumes is None else self.volumes[at : at + 1]
+        return self._replace(reference=replace(self.reference, **kept), field=self.field[at : at + 1], volumes=volumes)
+
+
+def made(choices: dict[str, Any]) -> Row:
+    """The row's tensors, the same every time."""
+    generator = torch.Generator().manual_seed(7)
+    query = population(generator, 14, choices["dimension"])
+    one = choices["populations"] == "one"
+    reference = query if one else population(generator, 11, choices["dimension"])
+    field = uniform(generator, len(reference.masses), *choices["trailing"]) - 0.5
+    query_field = field if one else uniform(generator, len(query.masses), *choices["trailing"]) - 0.5
+    symmetric = choices["operator"] == "gradient" and choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
+    supplied = choices["volumes"] and choices["operator"] != "density" and not symmetric
+    volumes = 0.1 + uniform(generator, len(reference.masses)) if supplied else None
+    return Row(choices, query, reference, field, query_field, volumes)
+
+
+def by_the_core(row: Row) -> torch.Tensor:
+    """What `sphweft` finds, every pair listed."""
+    choices = row.choices
+    counts = len(row.query.masses), len(row.reference.masses)
+    options: dict[str, Any] = {
+        "domain": sphweft.DomainDescription(*row.box),
+        "reference": None if row.reference is row.query else sphweft.ParticleState(**vars(row.reference)),
+        "properties": sphweft.OperationProperties(
+            choices["function"], choices["mode"], choices["scheme"], choices["direction"]
+        ),
+    }
+    if choices["operator"] != "density":
+        options |= {"values": row.field, "corrections": sphweft.Corrections(reference_volumes=row.volumes)}
+    if choices["operator"] == "gradient":
+        options["query_values"] = row.query_field
+    adjacency = sphweft.AdjacencyList.from_pairs(*torch.ones(*counts).nonzero().T, *counts)
+    operation = sphweft.Operation[choices["operator"].upper()]
+    return sphweft.warp_operation(operation, sphweft.ParticleState(**vars(row.query)), adjacency, **options)
+
+
+def by_the_oracle(row: Row) -> torch.Tensor:
+    """What plain torch finds."""
+    choices = row.choices
+    words = {name: choices[name].name.lower() for name in ("function", "mode", "direction", "scheme")}
+    options: dict[str, Any] = {
+        "query": row.query,
+        "reference": row.reference,
+        "domain": oracles.Domain(*row.box),
+        "rules": oracles.Rules(words["function"], words["mode"], words["direction"]),
+    }
+    if choices["operator"] == "density":
+        return oracles.density(**options)
+    options |= {"reference_field": row.field, "volumes": row.volumes}
+    if choices["operator"] == "interpolate":
+        return oracles.interpolate(**options)
+    return oracles.gradient(**options, scheme=words["scheme"], query_field=row.query_field)
+
+
+def assert_equal(choices: dict[str, Any]) -> None:
+    """The core's value is the oracle's within the tolerance times the sum of the absolute terms."""
+    row = made(choices)
+    found, expected = by_the_core(row), by_the_oracle(row)
+    assert found.shape == expected.shape
+    terms = sum(by_the_oracle(row.alone(at)).abs() for at in range(len(row.reference.masses)))
+    error = (found - expected).abs()
+    assert (error <= TOLERANCE * terms).all(), f"off by {float((error / terms).max()):.1e} of the absolute terms"

@@ -1,0 +1,142 @@
+"""Counted budgets: what one call of an operator costs, exactly, so that a step more is seen on any machine.
+
+Everything is counted from outside: patched functions of Warp, and the operations that torch dispatches.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from unittest import mock
+
+import pytest
+import torch
+import warp as wp
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import sphweft
+from sphweft.bridge import launch
+
+OPERATORS = ("density", "interpolate", "gradient")
+READBACKS = ("aten::_local_scalar_dense", "aten::nonzero", "aten::equal", "aten::is_nonzero")
+FIRST = {"launches": 1, "structs filled": 1, "views built": 0, "torch operations": 1, "readbacks": 0, "modules": 0}
+
+BUDGETS: dict[str, dict[str, int]] = {
+    "without gradient": {**FIRST, "structs filled": 0},
+    "forward": FIRST,
+    # of torch a buffer of zeros for each gradient
+    "backward of density": {**FIRST, "torch operations": 3},
+    "backward of interpolate": {**FIRST, "torch operations": 5},
+    "backward of gradient": {**FIRST, "torch operations": 5},
+}
+"""What a later call with the same tensors may cost. Adjoint launches count as launches."""
+
+
+class Operations(TorchDispatchMode):
+    """The operations that torch dispatches meanwhile, views and all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        self.names[function._schema.name] += 1
+        return function(*arguments, **(options or {}))
+
+
+@contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """Counts meanwhile; the figures are there afterwards."""
+    figures: Counter[str] = Counter()
+    with ExitStack() as stack:
+        patched = {
+            "launches": stack.enter_context(mock.patch.object(wp, "launch", wraps=wp.launch)),
+            "views built": stack.enter_context(mock.patch.object(wp, "from_torch", wraps=wp.from_torch)),
+            "modules": stack.enter_context(mock.patch.object(wp, "load_module", wraps=wp.load_module)),
+            "structs filled": stack.enter_context(mock.patch.object(launch, "StateBundle", wraps=launch.StateBundle)),
+        }
+        operations = stack.enter_context(Operations())
+        yield figures
+    figures.update({name: each.call_count for name, each in patched.items()})
+    figures["torch operations"] = operations.names.total()
+    figures["readbacks"] = sum(operations.names[name] for name in READBACKS)
+
+
+@pytest.fixture
+def calls(case) -> Callable[[str, bool], tuple[Callable[[], torch.Tensor], list[torch.Tensor]]]:
+    """An operator called on the same tensors every time; and those of them that require a gradient."""
+
+    def make(operator: str, grad: bool):
+        positions, supports, masses, densities, values = (tensor.requires_grad_(grad) for tensor in case.tensors)
+        state = sphweft.ParticleState(positions, supports, masses, case.kinds, densities)
+        given = () if operator == "density" else (values,)
+        read = (positions, supports, masses) if operator == "density" else case.tensors
+        return lambda: getattr(sphweft, operator)(state, *given, case.adjacency), list(read)
+
+    return make
+
+
+def costs(call: Callable[[], torch.Tensor]) -> dict[str, int]:
+    call()
+    with counted() as figures:
+        call()
+    return dict(figures)
+
+
+def costs_backward(call: Callable[[], torch.Tensor], leaves: list[torch.Tensor]) -> dict[str, int]:
+    for _ in range(2):
+        out = call()
+        seed = torch.ones_like(out)
+        with counted() as figures:
+            torch.autograd.grad(out, leaves, seed)
+    return dict(figures)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_forward(calls, operator):
+    assert costs(calls(operator, False)[0]) == BUDGETS["without gradient"]
+    assert costs(calls(operator, True)[0]) == BUDGETS["forward"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_backward(calls, operator):
+    assert costs_backward(*calls(operator, True)) == BUDGETS[f"backward of {operator}"]
+
+
+def test_first_call_compiles_one_module(calls, make_case):
+    case = make_case(dimension=1, dtype=torch.float32)
+    positions, supports, masses, densities, values = case.tensors
+    state = sphweft.ParticleState(positions, supports, masses, case.kinds, densities)
+    of_no_other_test = sphweft.OperationProperties(direction=sphweft.InteractionDirection.ALL_TO_FLUID)
+    with counted() as figures:
+        sphweft.interpolate(state, values, case.adjacency, properties=of_no_other_test)
+    assert figures["modules"] == 1
+
+
+@pytest.fixture
+def launched_twice(monkeypatch):
+    once = launch.Launcher.run
+
+    def run(self, tensors):
+        once(self, tensors)
+        return once(self, tensors)
+
+    monkeypatch.setattr(launch.Launcher, "run", run)
+
+
+@pytest.fixture
+def asks_for_a_value(monkeypatch):
+    silent = launch.Launcher.run
+
+    def run(self, tensors):
+        tensors[0].sum().item()
+        return silent(self, tensors)
+
+    monkeypatch.setattr(launch.Launcher, "run", run)
+
+
+@pytest.mark.parametrize(("plant", "shown_by"), [("launched_twice", "launches"), ("asks_for_a_value", "readbacks")])
+def test_a_planted_step_is_seen(calls, request, plant, shown_by):
+    call, _ = calls("density", True)
+    call()
+    request.getfixturevalue(plant)
+    assert costs(call)[shown_by] == BUDGETS["forward"][shown_by] + 1
