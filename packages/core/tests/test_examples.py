@@ -1,4 +1,4 @@
-"""The example prints what it claims."""
+"""The examples print what they claim."""
 
 import os
 import re
@@ -9,13 +9,23 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-def test_quickstart(tmp_path):
-    environment = {**os.environ, "WARP_CACHE_PATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / "quickstart.py")], capture_output=True, text=True, env=environment, check=False
-    )
+def output_of(example: str, kernels: Path) -> str:
+    command, environment = [sys.executable, str(EXAMPLES / example)], {**os.environ, "WARP_CACHE_PATH": str(kernels)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    pairs = re.findall(r": ([\d.]+), analytic ([\d.]+)", done.stdout)
+    return done.stdout
+
+
+def test_quickstart(tmp_path):
+    pairs = re.findall(r": ([\d.]+), analytic ([\d.]+)", output_of("quickstart.py", tmp_path))
     assert len(pairs) == 3
     for found, analytic in pairs:
         assert abs(float(found) / float(analytic) - 1) < 0.03
+
+
+def test_pairwise_force(tmp_path):
+    printed = output_of("pairwise_force.py", tmp_path)
+    found, expected, difference, potential, twice = map(float, re.findall(r": ([\d.e+-]+)", printed))
+    assert found == expected
+    assert difference < 1e-12
+    assert abs(potential / twice - 1) < 1e-6

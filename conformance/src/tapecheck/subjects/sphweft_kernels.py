@@ -4,9 +4,7 @@ from typing import Any
 
 import warp as wp
 
-from sphweft.bridge import Build, ExtraKind, ExtraSpec, OperatorSpec, OutputSpec
-
-SCALARS = {"torch.float32": wp.float32, "torch.float64": wp.float64}
+from sphweft.bridge import Build, ExtraKind, ExtraSpec, OperatorSpec, OutputSpec, entry_type
 
 
 def _kernel(State: Any, build: Build) -> Any:  # noqa: N803  (a type)
@@ -36,21 +34,18 @@ def _kernel(State: Any, build: Build) -> Any:  # noqa: N803  (a type)
     return springs
 
 
-def _scalar(context: Any, extras: Any) -> Any:
-    return SCALARS[str(context.query.positions.dtype)]
-
-
-def _vector(context: Any, extras: Any) -> Any:
-    return wp.types.vector(length=context.query.dimension, dtype=_scalar(context, extras))
-
-
 SPRINGS = OperatorSpec(
     name="springs",
     kernel=_kernel,
     reads=("query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"),
     outputs=(
-        OutputSpec(_vector, lambda context, extras: (context.query.count, context.query.dimension)),
-        OutputSpec(_scalar, lambda context, extras: (context.query.count,)),
+        OutputSpec(
+            dtype=lambda context, extras: entry_type(context, (context.query.dimension,)),
+            shape=lambda context, extras: tuple(context.query.positions.shape),
+        ),
+        OutputSpec(
+            dtype=lambda context, extras: entry_type(context), shape=lambda context, extras: (context.query.count,)
+        ),
     ),
     extras=(ExtraSpec("charges", rows="query", axes=0), ExtraSpec("stiffness", ExtraKind.SCALAR)),
 )

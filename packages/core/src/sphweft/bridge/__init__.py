@@ -1,7 +1,16 @@
 """How torch.autograd sees a Warp kernel; what an author of further operators needs is named here."""
 
 from sphweft.bridge.operator import STATE_PLACES, launch_operator, launch_positional
-from sphweft.bridge.spec import Build, ExtraKind, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, ThreadSpec
+from sphweft.bridge.spec import (
+    Build,
+    ExtraKind,
+    ExtraSpec,
+    OperatorSpec,
+    OutputSpec,
+    SPHContext,
+    ThreadSpec,
+    entry_type,
+)
 
 __all__ = [
     "STATE_PLACES",
@@ -12,6 +21,7 @@ __all__ = [
     "OutputSpec",
     "SPHContext",
     "ThreadSpec",
+    "entry_type",
     "launch_operator",
     "launch_positional",
 ]

@@ -13,6 +13,7 @@ import torch
 from sphweft.enums import ExecutionMode, GradientScheme, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device
 from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.runtime import SCALARS, element_type
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
 
 Extras: TypeAlias = Mapping[str, Any]
@@ -85,6 +86,11 @@ class SPHContext:
         if self.domain is None:
             return None
         return self.domain.tensors(self.query.positions.dtype, self.query.positions.device)
+
+
+def entry_type(context: SPHContext, shape: tuple[int, ...] = ()) -> Any:
+    """The Warp type of an output's entry in the precision of the particles: a scalar, a vector, or a matrix."""
+    return element_type(SCALARS[context.query.positions.dtype], shape)
 
 
 class ExtraKind(Enum):
@@ -166,8 +172,6 @@ class Build:
     @cached_property
     def vector(self) -> Any:
         """The Warp type of a position."""
-        from sphweft.runtime import element_type
-
         return element_type(self.scalar, (self.dimension,))
 
     def element(self, extra: str) -> Any:

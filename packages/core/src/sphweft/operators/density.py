@@ -4,10 +4,9 @@ from typing import Any
 
 import warp as wp
 
-from sphweft.bridge.spec import Build, Extras, OperatorSpec, OutputSpec, SPHContext
+from sphweft.bridge.spec import Build, OperatorSpec, OutputSpec, entry_type
 from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
 from sphweft.operators.terms import as_it_is, nothing_own
-from sphweft.runtime import SCALARS
 
 
 def _kernel(State: Any, build: Build) -> Any:
@@ -25,13 +24,13 @@ def _kernel(State: Any, build: Build) -> Any:
     return pair_kernel(State, build, terms)
 
 
-def _scalar(context: SPHContext, extras: Extras) -> Any:
-    return SCALARS[context.query.positions.dtype]
-
-
 DENSITY = OperatorSpec(
     name="density",
     kernel=_kernel,
     reads=lambda build: (*pair_fields(build), "reference_masses"),
-    outputs=(OutputSpec(dtype=_scalar, shape=lambda context, extras: (context.query.count,)),),
+    outputs=(
+        OutputSpec(
+            dtype=lambda context, extras: entry_type(context), shape=lambda context, extras: (context.query.count,)
+        ),
+    ),
 )

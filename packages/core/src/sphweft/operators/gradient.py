@@ -7,11 +7,11 @@ from typing import Any
 
 import warp as wp
 
-from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext
+from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
 from sphweft.enums import GradientScheme
 from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
 from sphweft.operators.terms import as_it_is, nothing_own, volume, volume_fields
-from sphweft.runtime import SCALARS, element_type
+from sphweft.runtime import element_type
 
 
 def coefficient_fields(build: Build) -> tuple[str, ...]:
@@ -101,8 +101,7 @@ def _kernel(State: Any, build: Build) -> Any:
 
 def _entry(context: SPHContext, extras: Extras) -> Any:
     trailing, dimension = extras["values"].shape[1:], context.query.dimension
-    shape = (trailing.numel(), dimension) if trailing else (dimension,)
-    return element_type(SCALARS[context.query.positions.dtype], shape)
+    return entry_type(context, (trailing.numel(), dimension) if trailing else (dimension,))
 
 
 def _shape(context: SPHContext, extras: Extras) -> tuple[int, ...]:

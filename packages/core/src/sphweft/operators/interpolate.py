@@ -4,10 +4,9 @@ from typing import Any
 
 import warp as wp
 
-from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext
+from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
 from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
 from sphweft.operators.terms import as_it_is, nothing_own, volume, volume_fields
-from sphweft.runtime import SCALARS, element_type
 
 
 def _kernel(State: Any, build: Build) -> Any:
@@ -28,7 +27,7 @@ def _kernel(State: Any, build: Build) -> Any:
 
 def _entry(context: SPHContext, extras: Extras) -> Any:
     trailing = extras["values"].shape[1:]
-    return element_type(SCALARS[context.query.positions.dtype], (trailing.numel(),) if trailing else ())
+    return entry_type(context, (trailing.numel(),) if trailing else ())
 
 
 INTERPOLATE = OperatorSpec(
