@@ -69,12 +69,12 @@ class Row(NamedTuple):
         return self._replace(reference=replace(self.reference, **kept), field=self.field[at : at + 1], volumes=volumes)
 
 
-def made(choices: dict[str, Any]) -> Row:
+def made(choices: dict[str, Any], queries: int = 14, references: int = 11) -> Row:
     """The row's tensors, the same every time."""
     generator = torch.Generator().manual_seed(7)
-    query = population(generator, 14, choices["dimension"])
+    query = population(generator, queries, choices["dimension"])
     one = choices["populations"] == "one"
-    reference = query if one else population(generator, 11, choices["dimension"])
+    reference = query if one else population(generator, references, choices["dimension"])
     field = uniform(generator, len(reference.masses), *choices["trailing"]) - 0.5
     query_field = field if one else uniform(generator, len(query.masses), *choices["trailing"]) - 0.5
     symmetric = choices["operator"] == "gradient" and choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
