@@ -3,6 +3,7 @@
 import pytest
 
 from tapecheck.contract import REGISTRY
+from tapecheck.report import by_effect
 from tapecheck.upgrade import compare
 
 
@@ -92,3 +93,13 @@ def test_the_worst_comes_first(make_record, make_cell):
     new = [make_record("tape.zero"), make_record("tape.reset", outcome="fail")]
     verdict = compare(make_cell(*old, warp="1.12.1"), make_cell(*new))
     assert [flip.effect for flip in verdict.flips] == ["broken", "repaired"]
+
+
+def test_cases_that_flip_alike_are_shown_together(make_record, make_cell):
+    outcomes = {"cpu": ("pass", "fail"), "gpu": ("pass", "fail"), "other": ("fail", "pass"), "last": ("pass", "crash")}
+    old = [make_record("tape.zero", case=case, warp="1.12.1", outcome=before) for case, (before, _) in outcomes.items()]
+    new = [make_record("tape.zero", case=case, outcome=after) for case, (_, after) in outcomes.items()]
+    verdict = compare(make_cell(*old, warp="1.12.1"), make_cell(*new))
+    (broken, _, count, (flipped,)), (repaired, *_) = by_effect(verdict.flips)
+    assert (broken, count, repaired) == ("broken", 3, "repaired")
+    assert list(flipped.ways) == ["cpu, gpu guarantee: pass → fail", "last guarantee: pass → crash"]

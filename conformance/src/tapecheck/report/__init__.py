@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
@@ -149,12 +149,34 @@ def write_verdict(verdict: Verdict, folder: Path) -> list[Path]:
     ]
 
 
-def by_effect(flips: Sequence[Flip]) -> list[tuple[str, str, list[Flip]]]:
-    """Flips by what they mean, the worst first: the effect, its meaning, its flips."""
-    groups = (
-        (effect, meaning, [flip for flip in flips if flip.effect == effect]) for effect, meaning in MEANING.items()
-    )
-    return [group for group in groups if group[2]]
+class Flipped(NamedTuple):
+    """A contract that flips, and its flips: a heading, and the changes behind it, for each way in which cases do."""
+
+    contract: str
+    statement: str
+    hint: str
+    ways: dict[str, list[str]]
+
+
+def by_effect(flips: Sequence[Flip]) -> list[tuple[str, str, int, list[Flipped]]]:
+    """Flips by what they mean, the worst first: the effect, its meaning, how many there are, the contracts."""
+    found: list[tuple[str, str, int, list[Flipped]]] = []
+    for effect, meaning in MEANING.items():
+        groups: dict[str, list[Flip]] = {}
+        for flip in flips:
+            if flip.effect == effect:
+                groups.setdefault(flip.contract, []).append(flip)
+        if groups:
+            contracts = [Flipped(name, g[0].statement, g[0].hint, _ways(g)) for name, g in groups.items()]
+            found.append((effect, meaning, sum(map(len, groups.values())), contracts))
+    return found
+
+
+def _ways(flips: Sequence[Flip]) -> dict[str, list[str]]:
+    cases: dict[tuple[str, ...], list[str]] = {}
+    for flip in flips:
+        cases.setdefault((f"{flip.kind}: {flip.old_outcome} → {flip.new_outcome}", *flip.changes), []).append(flip.case)
+    return {f"{', '.join(names)} {heading}".strip(): changes for (heading, *changes), names in cases.items()}
 
 
 def _json(value: Any) -> str:

@@ -8,7 +8,9 @@ from statistics import median
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table as Grid
+from rich.text import Text
 
 from tapecheck.bisection import Bisection
 from tapecheck.contract import catalogue, contract, full_name
@@ -74,13 +76,15 @@ def print_cell(console: Console, cell: Cell) -> None:
 def print_verdict(console: Console, verdict: Verdict) -> None:
     """Every flip with both observations, and what to write instead."""
     console.rule(f"Warp {verdict.old} → {verdict.new} on {verdict.device}")
-    for effect, meaning, flips in by_effect(verdict.flips):
-        console.print(f"\n[bold]{effect}[/] ({len(flips)}): {meaning}")
-        for flip in flips:
-            heading = f"{flip.name}  {flip.kind}: {flip.old_outcome} → {flip.new_outcome}"
-            console.print(f"\n  [bold]{escape(heading)}[/]", highlight=False)
-            for line in (flip.statement, *flip.changes, f"instead: {flip.hint}"):
-                console.print(f"    {escape(line)}", highlight=False)
+    for effect, meaning, count, contracts in by_effect(verdict.flips):
+        console.print(f"\n[bold]{effect}[/] ({count}): {meaning}")
+        for flipped in contracts:
+            console.print(f"\n  [bold]{flipped.contract}[/]", highlight=False)
+            lines = [(4, flipped.statement)]
+            for way, changes in flipped.ways.items():
+                lines += [(4, way), *((6, change) for change in changes)]
+            for indent, line in (*lines, (4, f"instead: {flipped.hint}")):
+                console.print(Padding(Text(line), (0, 0, 0, indent), expand=False))
     if not verdict.flips and not verdict.unanswered:
         console.print("No contract flips.")
     if verdict.speed:
