@@ -36,14 +36,35 @@ def uniform(generator: torch.Generator, *shape: int) -> torch.Tensor:
     return torch.rand(*shape, generator=generator, dtype=torch.float64)
 
 
-def population(generator: torch.Generator, count: int, dimension: int) -> oracles.Particles:
-    """Irregular particles, out of the box as well, where it is periodic."""
-    return oracles.Particles(
+def population(
+    generator: torch.Generator, count: int, dimension: int, others: oracles.Particles | None = None
+) -> oracles.Particles:
+    """Irregular particles, out of the box as well, where it is periodic.
+
+    A position is drawn again while it puts a pair, of these or with others, at the edge of a support: there (1 - q)ⁿ
+    has lost digits before anybody sums it.
+    """
+    made = oracles.Particles(
         positions=3 * uniform(generator, count, dimension) - 1,
         supports=0.3 + 0.15 * uniform(generator, count),
         masses=0.5 + uniform(generator, count),
         kinds=torch.randint(0, 4, (count,), generator=generator, dtype=torch.int32),
         densities=1 + uniform(generator, count),
+    )
+    for at in range(count):
+        while at_an_edge(made, at, others or made):
+            made.positions[at] = 3 * uniform(generator, dimension) - 1
+    return made
+
+
+def at_an_edge(particles: oracles.Particles, at: int, others: oracles.Particles) -> bool:
+    """Whether a particle and another one are apart by a support radius of either, or by their mean, to within 1 %."""
+    apart = particles.positions[at] - others.positions
+    own, theirs = particles.supports[at].expand(len(apart)), others.supports
+    return any(
+        bool((x.norm(dim=1) / h - 1).abs().min() < 0.01)
+        for x in (apart, apart - torch.floor(apart + 0.5))
+        for h in (own, theirs, (own + theirs) / 2)
     )
 
 
@@ -74,7 +95,7 @@ def made(choices: dict[str, Any], queries: int = 14, references: int = 11) -> Ro
     generator = torch.Generator().manual_seed(7)
     query = population(generator, queries, choices["dimension"])
     one = choices["populations"] == "one"
-    reference = query if one else population(generator, references, choices["dimension"])
+    reference = query if one else population(generator, references, choices["dimension"], query)
     field = uniform(generator, len(reference.masses), *choices["trailing"]) - 0.5
     query_field = field if one else uniform(generator, len(query.masses), *choices["trailing"]) - 0.5
     symmetric = choices["operator"] == "gradient" and choices["scheme"] == sphweft.GradientScheme.SYMMETRIC

@@ -32,7 +32,7 @@ def row_of(operator: str, dimension: int, populations: str) -> Row:
         "periodic": True,
         "volumes": False,
     }
-    return made(choices, 40, 44)
+    return made(choices, 70, 70)
 
 
 def leaves_of(row: Row) -> tuple[Row, dict[str, torch.Tensor]]:
