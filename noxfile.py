@@ -57,20 +57,24 @@ def is_part(posargs: list[str]) -> bool:
     return "-k" in posargs or any(name[:1] != "-" for name in named)
 
 
-def judge(session: nox.Session, warp: str, *options: str) -> None:
-    """Judges a release; the matrix follows, unless only a part was asked for."""
+def judge(session: nox.Session, warp: str, *options: str, subjects: tuple[str, ...] = ("warp",)) -> None:
+    """Judges subjects on a release; the matrix follows. Where only a part is asked for, that of the first one alone."""
     posargs = rest(session)
-    if not is_part(posargs):
-        JUDGED.append(warp)
+    named, part = "--subject" in posargs, is_part(posargs)
+    if not part:
+        JUDGED.extend([] if named else [warp])
         session.notify("matrix", [])
-    python(session, "tapecheck.cli", "run", "--warp", warp, *options, *posargs)
+    if part or named:
+        subjects = subjects[:1]
+    for subject in subjects:
+        python(session, "tapecheck.cli", "run", "--subject", subject, "--warp", warp, *options, *posargs)
 
 
 @session
 @nox.parametrize("warp", NAMED or DEFAULT)
 def conformance(session: nox.Session, warp: str) -> None:
     """Judge one release of the everyday set; `-- --warp V` any other."""
-    judge(session, warp)
+    judge(session, warp, subjects=("warp",) if NAMED else ("warp", "sphweft"))
 
 
 @session

@@ -3,6 +3,9 @@
 Everything is counted from outside: patched functions of Warp, and the operations that torch dispatches.
 """
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -102,14 +105,25 @@ def test_backward(calls, operator):
     assert costs_backward(*calls(operator, True)) == BUDGETS[f"backward of {operator}"]
 
 
-def test_first_call_compiles_one_module(calls, make_case):
-    case = make_case(dimension=1, dtype=torch.float32)
-    positions, supports, masses, densities, values = case.tensors
-    state = sphweft.ParticleState(positions, supports, masses, case.kinds, densities)
-    of_no_other_test = sphweft.OperationProperties(direction=sphweft.InteractionDirection.ALL_TO_FLUID)
-    with counted() as figures:
-        sphweft.interpolate(state, values, case.adjacency, properties=of_no_other_test)
-    assert figures["modules"] == 1
+FIRST_CALL = """
+import torch, sphweft
+ones, kinds = torch.ones(4), torch.zeros(4, dtype=torch.int32)
+everybody = sphweft.AdjacencyList.from_pairs(*torch.ones(4, 4).nonzero().T, 4, 4)
+masses = ones.clone().requires_grad_()
+for direction in list(sphweft.InteractionDirection)[1:]:
+    properties = sphweft.OperationProperties(direction=direction)
+    state = sphweft.ParticleState(torch.rand(4, 2), ones, masses, kinds)
+    sphweft.density(state, everybody, properties=properties).sum().backward()
+"""
+
+
+def test_first_call_compiles_one_module_and_prints_nothing(tmp_path):
+    environment = {**os.environ, "WARP_CACHE_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
+    assert len(list(tmp_path.rglob("wp_*/"))) == 1
 
 
 @pytest.fixture
