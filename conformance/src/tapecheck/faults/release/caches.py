@@ -80,3 +80,30 @@ class Quieting(type(wp.config)):
 wp.config.__class__ = Quieting
 """
     return with_prelude(subject.replacing(config=SimpleNamespace(quiet=False)), code)
+
+
+def nothing_is_loaded_ahead(subject: WarpSubject) -> WarpSubject:
+    """A module waits for its first launch."""
+    return with_prelude(subject, "wp.load_module = lambda *arguments, **options: None")
+
+
+def launches_with_other_options(subject: WarpSubject) -> WarpSubject:
+    """A launch sets an option of the module that it needs, so that it is built again."""
+    code = """
+launch = wp.launch
+def with_fast_math(kernel, **options):
+    kernel.module.options["fast_math"] = True
+    kernel.module.mark_modified()
+    return launch(kernel, **options)
+wp.launch = with_fast_math
+"""
+    return with_prelude(subject, code)
+
+
+def loaded_ahead_twice(subject: WarpSubject) -> WarpSubject:
+    """A module is loaded ahead twice."""
+    code = """
+load = wp.load_module
+wp.load_module = lambda *arguments, **options: (load(*arguments, **options), load(*arguments, **options))
+"""
+    return with_prelude(subject, code)

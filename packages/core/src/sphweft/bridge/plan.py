@@ -137,7 +137,7 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     COUNTERS["kernels_made"] += 1
     kernel = spec.kernel(struct, build)
     with silence():
-        # the block size that a launch asks for: before Warp 1.17 another one here builds the module twice
+        # the block size that a launch asks for: before Warp 1.18 another one here builds the module twice
         wp.load_module(kernel.module, device=device, block_dim=1 if device.is_cpu else 256)
     return Plan(spec, kernel, struct, tuple(fields), tuple(dict(scalars)), build.masked, device, struct())
 
