@@ -23,7 +23,7 @@ KNOWN = {
 }
 """The subjects that this package knows, by name; any other is given as `module:attribute`."""
 
-FAULTY: dict[Judged, str] = {"warp": "warp", "bridge": "miniature", "sph": "oracle"}
+FAULTY: dict[Judged, str] = {"warp": "warp", "bridge": "miniature", "sph": "oracle", "core": "sphweft"}
 """The subject in which the faults of each kind of contract are planted: it keeps all of them itself."""
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
@@ -14,8 +13,13 @@ import sphweft
 import sphweft.inspect
 from sphweft.bridge import SPHContext, launch_operator
 from tapecheck import oracles
+from tapecheck.contract import Judged
+from tapecheck.subjects.core import Core
 from tapecheck.subjects.probe import BridgeSubject, Probe
+from tapecheck.subjects.sph import VOCABULARY, Operators
+from tapecheck.subjects.sphweft_core import CORE, without_cache
 from tapecheck.subjects.sphweft_kernels import SPRINGS
+from tapecheck.subjects.sphweft_operators import OPERATORS as SPH
 
 RULES = oracles.Rules(function="wendland4", support_mode="mean_kernel", direction="all_to_all")
 PROPERTIES = sphweft.OperationProperties(
@@ -24,7 +28,27 @@ PROPERTIES = sphweft.OperationProperties(
 SIDE = 4.0
 
 
-def subject() -> BridgeSubject:
+@dataclass(frozen=True)
+class SphweftSubject(BridgeSubject):
+    """The core in all three roles: a bridge, an SPH implementation, a mechanism.
+
+    Attributes:
+        operators: the SPH implementation.
+        core: the mechanism.
+    """
+
+    operators: Operators = SPH
+    core: Core = CORE
+    judged: frozenset[Judged] = field(default=frozenset({"bridge", "sph", "core"}), init=False)
+
+    def missing(self, needs: Iterable[str]) -> str | None:
+        """The first of the needs that it does not offer, or None."""
+        given = list(needs)
+        words = [need for need in given if need in VOCABULARY]
+        return self.operators.missing(words) or super().missing(need for need in given if need not in VOCABULARY)
+
+
+def subject() -> SphweftSubject:
     """Every operator in one, two and three dimensions, the checks of values, and an operator of a third party."""
     probes = [
         Probe(
@@ -48,25 +72,12 @@ def subject() -> BridgeSubject:
             finite=("positions", "supports", "masses"),
         )
     )
-    return BridgeSubject(
+    return SphweftSubject(
         tuple(probes),
-        without_cache=_without_cache,
+        without_cache=without_cache,
         counters=lambda: {"views": sphweft.inspect.cached_view_count()},
         packages=("sphweft",),
     )
-
-
-@contextmanager
-def _without_cache() -> Iterator[None]:
-    before = os.environ.get("SPHWEFT_FIELD_CACHE_GRAD")
-    os.environ["SPHWEFT_FIELD_CACHE_GRAD"] = "0"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SPHWEFT_FIELD_CACHE_GRAD"]
-        else:
-            os.environ["SPHWEFT_FIELD_CACHE_GRAD"] = before
 
 
 def _inputs(size: int, dtype: torch.dtype, *, arguments: str, dimension: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What a judge may see of the package: counters of what was done, and the state of the caches."""
+"""What a judge may see of the package: counters of what was done, the state of the caches, and the parts of a call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,24 @@ from typing import Any
 
 import torch
 
+from sphweft.bridge.function import StateAwareWarpFunction
+from sphweft.bridge.layout import LAYOUT, extract_state
 from sphweft.cache import views
+from sphweft.cache.null_fields import NullField, null_field
+from sphweft.operators.density import DENSITY
 from sphweft.runtime import COUNTERS
+
+__all__ = [
+    "DENSITY",
+    "LAYOUT",
+    "NullField",
+    "StateAwareWarpFunction",
+    "cached_view",
+    "cached_view_count",
+    "counters",
+    "extract_state",
+    "null_field",
+]
 
 
 def counters() -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""The family abi: how an operator is declared and called, judged in a core."""
