@@ -60,8 +60,9 @@ def direction_table(operators: Operators, direction: str) -> Evidence:
     observed: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for source, alone in zip(KINDS, torch.eye(4).to(reference.masses), strict=True):
         lit = call.replacing({"reference.masses": reference.masses * alone})
-        for kind, sees in zip(KINDS, output_of(operators.run, lit).reshape(4, -1).any(1).tolist(), strict=True):
-            observed[kind] += [source] * sees
+        rows = output_of(operators.run, lit).reshape(4, -1)
+        for kind, row in zip(KINDS, rows, strict=True):
+            observed[kind] += [source] * bool(row.any()) if row.isfinite().all() else ["not finite"]
     receiving, contributing = TABLE[direction]
     due = {kind: contributing.split() if kind in receiving.split() else [] for kind in KINDS}
     return Evidence(observed, due)
