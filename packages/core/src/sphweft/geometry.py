@@ -42,20 +42,14 @@ def pair_functions(
 def _separation(dimension: int, scalar: Any, periodic: bool) -> Any:
     vector = wp.types.vector(length=dimension, dtype=scalar)
     zero, half, axes = scalar(0.0), scalar(0.5), dimension
-    if not periodic:
-
-        @wp.func
-        def difference(a: vector, b: vector, period: vector):
-            return a - b
-
-        return difference
 
     @wp.func
     def nearest(a: vector, b: vector, period: vector):
         x = a - b
-        for axis in range(wp.static(axes)):
-            if period[axis] > zero:
-                x[axis] = x[axis] - period[axis] * wp.floor(x[axis] / period[axis] + half)
+        if periodic:
+            for axis in range(wp.static(axes)):
+                if period[axis] > zero:
+                    x[axis] = x[axis] - period[axis] * wp.floor(x[axis] / period[axis] + half)
         return x
 
     @wp.func_grad(nearest)
@@ -116,32 +110,20 @@ def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[A
 
 
 def _of_mode(kernel: Any, mode: SupportMode, dimension: int, scalar: Any) -> Any:
-    vector = wp.types.vector(length=dimension, dtype=scalar)
-    half = scalar(0.5)
-    if mode == SupportMode.GATHER:
-
-        @wp.func
-        def gather(x: vector, h_i: scalar, h_j: scalar):
-            return kernel(x, h_i)
-
-        return gather
-    if mode == SupportMode.SCATTER:
-
-        @wp.func
-        def scatter(x: vector, h_i: scalar, h_j: scalar):
-            return kernel(x, h_j)
-
-        return scatter
-    if mode == SupportMode.MEAN_SUPPORT:
-
-        @wp.func
-        def mean_support(x: vector, h_i: scalar, h_j: scalar):
-            return kernel(x, half * (h_i + h_j))
-
-        return mean_support
+    vector, half = wp.types.vector(length=dimension, dtype=scalar), scalar(0.5)
+    gather, scatter = mode == SupportMode.GATHER, mode == SupportMode.SCATTER
+    mean_support = mode == SupportMode.MEAN_SUPPORT
 
     @wp.func
-    def mean_kernel(x: vector, h_i: scalar, h_j: scalar):
-        return half * (kernel(x, h_i) + kernel(x, h_j))
+    def of_mode(x: vector, h_i: scalar, h_j: scalar):
+        if gather:
+            value = kernel(x, h_i)
+        elif scatter:
+            value = kernel(x, h_j)
+        elif mean_support:
+            value = kernel(x, half * (h_i + h_j))
+        else:
+            value = half * (kernel(x, h_i) + kernel(x, h_j))
+        return value
 
-    return mean_kernel
+    return of_mode

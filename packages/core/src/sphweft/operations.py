@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import torch
 
@@ -16,6 +16,9 @@ from sphweft.operators.gradient import GRADIENT
 from sphweft.operators.interpolate import INTERPOLATE
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
 from sphweft.validation import check_values
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Validate = Literal["metadata", "full"]
 
@@ -100,50 +103,26 @@ def _query_field(context: SPHContext, values: torch.Tensor, query_values: torch.
     return query_values
 
 
-def density(
-    query: ParticleState,
-    adjacency: AdjacencyList,
-    *,
-    reference: ParticleState | None = None,
-    domain: DomainDescription | None = None,
-    properties: OperationProperties = _DEFAULTS,
-    validate: Validate = "metadata",
-) -> torch.Tensor:
-    """ρ_i = Σ_j m_j W_ij [mass over volume], shape (N,) (Price 2012). Arguments as `warp_operation`'s."""
-    return warp_operation(
-        Operation.DENSITY,
-        query,
-        adjacency,
-        reference=reference,
-        domain=domain,
-        properties=properties,
-        validate=validate,
-    )
+class Options(TypedDict, total=False):
+    """The arguments of `warp_operation` that each named operator takes as well."""
+
+    reference: ParticleState | None
+    domain: DomainDescription | None
+    properties: OperationProperties
+    corrections: Corrections
+    validate: Validate
+
+
+def density(query: ParticleState, adjacency: AdjacencyList, **options: Unpack[Options]) -> torch.Tensor:
+    """ρ_i = Σ_j m_j W_ij [mass over volume], shape (N,) (Price 2012). Arguments and errors as `warp_operation`'s."""
+    return warp_operation(Operation.DENSITY, query, adjacency, **options)
 
 
 def interpolate(
-    query: ParticleState,
-    values: torch.Tensor,
-    adjacency: AdjacencyList,
-    *,
-    reference: ParticleState | None = None,
-    domain: DomainDescription | None = None,
-    properties: OperationProperties = _DEFAULTS,
-    corrections: Corrections = NO_CORRECTIONS,
-    validate: Validate = "metadata",
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[Options]
 ) -> torch.Tensor:
-    """⟨f⟩_i = Σ_j V_j f_j W_ij, shape (N, *field) (Price 2012). Arguments as `warp_operation`'s."""
-    return warp_operation(
-        Operation.INTERPOLATE,
-        query,
-        adjacency,
-        values=values,
-        reference=reference,
-        domain=domain,
-        properties=properties,
-        corrections=corrections,
-        validate=validate,
-    )
+    """⟨f⟩_i = Σ_j V_j f_j W_ij, shape (N, *field) (Price 2012). Arguments and errors as `warp_operation`'s."""
+    return warp_operation(Operation.INTERPOLATE, query, adjacency, values=values, **options)
 
 
 def gradient(
@@ -152,22 +131,7 @@ def gradient(
     adjacency: AdjacencyList,
     *,
     query_values: torch.Tensor | None = None,
-    reference: ParticleState | None = None,
-    domain: DomainDescription | None = None,
-    properties: OperationProperties = _DEFAULTS,
-    corrections: Corrections = NO_CORRECTIONS,
-    validate: Validate = "metadata",
+    **options: Unpack[Options],
 ) -> torch.Tensor:
-    """(∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, shape (N, *field, d) (Price 2012). Arguments as `warp_operation`'s."""
-    return warp_operation(
-        Operation.GRADIENT,
-        query,
-        adjacency,
-        values=values,
-        query_values=query_values,
-        reference=reference,
-        domain=domain,
-        properties=properties,
-        corrections=corrections,
-        validate=validate,
-    )
+    """(∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, shape (N, *field, d) (Price 2012). Arguments and errors as `warp_operation`'s."""
+    return warp_operation(Operation.GRADIENT, query, adjacency, values=values, query_values=query_values, **options)

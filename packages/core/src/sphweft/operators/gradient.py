@@ -10,7 +10,7 @@ import warp as wp
 from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
 from sphweft.enums import GradientScheme
 from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
-from sphweft.operators.terms import as_it_is, nothing_own, volume, volume_fields
+from sphweft.operators.terms import volume, volume_fields
 from sphweft.runtime import element_type
 
 
@@ -21,82 +21,46 @@ def coefficient_fields(build: Build) -> tuple[str, ...]:
     return volume_fields(build)
 
 
-def coefficient(State: Any, build: Build) -> tuple[Any, Any, Any]:
-    """`own`, `coefficient` and the factor of the whole sum, for the scheme."""
-    scalar, entry, scheme = build.scalar, build.element("values"), build.gradient_scheme
-    volume_of = volume(State, build)
-    one = scalar(1.0)
-
-    @wp.func
-    def no_factor(state: State, i: int):
-        return one
-
-    @wp.func
-    def own_value(state: State, i: int):
-        return state.query_values[i]
-
-    if scheme == GradientScheme.NAIVE:
-
-        @wp.func
-        def naive(own: scalar, state: State, j: int):
-            return volume_of(state, j) * state.values[j]
-
-        return nothing_own(State, build), naive, no_factor
-    if scheme == GradientScheme.DIFFERENCE:
-
-        @wp.func
-        def difference(own: entry, state: State, j: int):
-            return volume_of(state, j) * (state.values[j] - own)
-
-        return own_value, difference, no_factor
-    if scheme == GradientScheme.SUMMATION:
-
-        @wp.func
-        def summation(own: entry, state: State, j: int):
-            return volume_of(state, j) * (state.values[j] + own)
-
-        return own_value, summation, no_factor
-
-    @wp.func
-    def own_flux(state: State, i: int):
-        return state.query_values[i] / (state.query_densities[i] * state.query_densities[i])
-
-    @wp.func
-    def symmetric(own: entry, state: State, j: int):
-        density = state.reference_densities[j]
-        return state.reference_masses[j] * (own + state.values[j] / (density * density))
-
-    @wp.func
-    def own_density(state: State, i: int):
-        return state.query_densities[i]
-
-    return own_flux, symmetric, own_density
-
-
 def _kernel(State: Any, build: Build) -> Any:
-    vector, entry = build.vector, build.element("values")
-    width = 0 if entry is build.scalar else entry._length_
-    result = element_type(build.scalar, (width, build.dimension) if width else (build.dimension,))
-    own, coefficient_of, factor = coefficient(State, build)
-    if width:
+    scalar, vector, entry, scheme = build.scalar, build.vector, build.element("values"), build.gradient_scheme
+    width = 0 if entry is scalar else entry._length_
+    result = element_type(scalar, (width, build.dimension) if width else (build.dimension,))
+    naive, difference = scheme == GradientScheme.NAIVE, scheme == GradientScheme.DIFFERENCE
+    symmetric = scheme == GradientScheme.SYMMETRIC
+    volume_of, nothing = volume(State, build), entry(scalar(0.0))
 
-        @wp.func
-        def product(value: entry, slope: vector):
-            return wp.outer(value, slope)
-    else:
+    @wp.func
+    def own(state: State, i: int):
+        if naive:
+            value = nothing
+        elif symmetric:
+            value = state.query_values[i] / (state.query_densities[i] * state.query_densities[i])
+        else:
+            value = state.query_values[i]
+        return value
 
-        @wp.func
-        def product(value: entry, slope: vector):
-            return value * slope
+    @wp.func
+    def coefficient(own: entry, state: State, j: int):
+        if naive:
+            value = volume_of(state, j) * state.values[j]
+        elif symmetric:
+            density = state.reference_densities[j]
+            value = state.reference_masses[j] * (own + state.values[j] / (density * density))
+        elif difference:
+            value = volume_of(state, j) * (state.values[j] - own)
+        else:
+            value = volume_of(state, j) * (state.values[j] + own)
+        return value
 
-    if build.gradient_scheme == GradientScheme.SYMMETRIC:
+    @wp.func
+    def product(value: entry, slope: vector):
+        return wp.outer(value, slope) if width else value * slope
 
-        @wp.func
-        def finish(total: result, state: State, i: int):
-            return factor(state, i) * total
-    else:
-        finish = as_it_is(State, result)
-    return pair_kernel(State, build, PairTerms(own, coefficient_of, "gradient", product, finish, result))
+    @wp.func
+    def finish(total: result, state: State, i: int):
+        return state.query_densities[i] * total if symmetric else total
+
+    return pair_kernel(State, build, PairTerms(own, coefficient, "gradient", product, finish, result))
 
 
 def _entry(context: SPHContext, extras: Extras) -> Any:

@@ -3,7 +3,7 @@ selects.
 
 The loop is a function that returns the sum, since Warp's reverse pass does not replay what a kernel does with a value
 accumulated in a loop (contract `codegen.nonlinear-after-loop`). What depends on the query particle alone is read once,
-before the loop.
+before the loop. A condition on what a kernel is compiled for is decided then; the other branch need not even fit.
 """
 
 from typing import Any, NamedTuple
@@ -56,31 +56,41 @@ def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
         build: what the kernel is specialised for.
         terms: the operator's part.
     """
-    scalar, vector, result = build.scalar, build.vector, terms.result
-    zero = scalar(0.0)
-    nothing = result(zero)
-    mode = build.support_mode
+    scalar, result, mode = build.scalar, terms.result, build.support_mode
+    nothing, one, unbounded = result(scalar(0.0)), scalar(1.0), build.vector(scalar(0.0))
     pair = pair_functions(build.smoothing_function, mode, build.dimension, scalar, build.periodic)
     separation, geometry = pair.separation, getattr(pair, terms.geometry)
     own_of, coefficient, product, finish = terms.own, terms.coefficient, terms.product, terms.finish
-    query_support = _support("query_supports", mode != SupportMode.SCATTER, State, scalar)
-    reference_support = _support("reference_supports", mode != SupportMode.GATHER, State, scalar)
-    period_of = _period(State, vector, zero, build.periodic)
-    receives, contributes = _selectors(State, build.masked)
+    reads_query, reads_reference = mode != SupportMode.SCATTER, mode != SupportMode.GATHER
+    masked, periodic = build.masked, build.periodic
+
+    @wp.func
+    def period_of(state: State):
+        sides = state.domain_maximum[0] - state.domain_minimum[0]
+        return wp.cw_mul(sides, state.periodicity[0])
+
+    @wp.func
+    def receives(state: State, i: int):
+        return (state.receiving >> state.query_kinds[i]) & 1 == 1 if masked else True
+
+    @wp.func
+    def contributes(state: State, j: int):
+        return (state.contributing >> state.reference_kinds[j]) & 1 == 1 if masked else True
 
     @wp.func
     def neighbour_sum(state: State, i: int):
         total = nothing
         own = own_of(state, i)
         x_i = state.query_positions[i]
-        h_i = query_support(state, i)
-        period = period_of(state)
+        h_i = state.query_supports[i] if reads_query else one
+        period = period_of(state) if periodic else unbounded
         start = state.row_offsets[i]
         for place in range(start, start + state.row_counts[i]):
             j = state.neighbors[place]
             if contributes(state, j):
                 x = separation(x_i, state.reference_positions[j], period)
-                total += product(coefficient(own, state, j), geometry(x, h_i, reference_support(state, j)))
+                h_j = state.reference_supports[j] if reads_reference else one
+                total += product(coefficient(own, state, j), geometry(x, h_i, h_j))
         return total
 
     @wp.kernel(module="unique")
@@ -92,64 +102,3 @@ def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
             out[i] = nothing
 
     return pair_sum
-
-
-def _support(field: str, read: bool, State: Any, scalar: Any) -> Any:
-    one = scalar(1.0)
-    if not read:
-
-        @wp.func
-        def unused(state: State, index: int):
-            return one
-
-        return unused
-    if field == "query_supports":
-
-        @wp.func
-        def query_support(state: State, index: int):
-            return state.query_supports[index]
-
-        return query_support
-
-    @wp.func
-    def reference_support(state: State, index: int):
-        return state.reference_supports[index]
-
-    return reference_support
-
-
-def _period(State: Any, vector: Any, zero: Any, periodic: bool) -> Any:
-    nothing = vector(zero)
-    if not periodic:
-
-        @wp.func
-        def unbounded(state: State):
-            return nothing
-
-        return unbounded
-
-    @wp.func
-    def sides(state: State):
-        return wp.cw_mul(state.domain_maximum[0] - state.domain_minimum[0], state.periodicity[0])
-
-    return sides
-
-
-def _selectors(State: Any, masked: bool) -> tuple[Any, Any]:
-    if not masked:
-
-        @wp.func
-        def everything(state: State, index: int):
-            return True
-
-        return everything, everything
-
-    @wp.func
-    def receives(state: State, i: int):
-        return (state.receiving >> state.query_kinds[i]) & 1 == 1
-
-    @wp.func
-    def contributes(state: State, j: int):
-        return (state.contributing >> state.reference_kinds[j]) & 1 == 1
-
-    return receives, contributes

@@ -14,19 +14,13 @@ def volume_fields(build: Build) -> tuple[str, ...]:
 
 def volume(State: Any, build: Build) -> Any:
     """`(state, j)` → V_j: the supplied volume, or m_j/ρ_j."""
-    if build.supplied_volumes:
-
-        @wp.func
-        def supplied(state: State, j: int):
-            return state.reference_volumes[j]
-
-        return supplied
+    supplied = build.supplied_volumes
 
     @wp.func
-    def derived(state: State, j: int):
-        return state.reference_masses[j] / state.reference_densities[j]
+    def volume_of(state: State, j: int):
+        return state.reference_volumes[j] if supplied else state.reference_masses[j] / state.reference_densities[j]
 
-    return derived
+    return volume_of
 
 
 def nothing_own(State: Any, build: Build) -> Any:
