@@ -89,6 +89,46 @@ class Row(NamedTuple):
         volumes = None if self.volumes is None else self.volumes[at : at + 1]
         return self._replace(reference=replace(self.reference, **kept), field=self.field[at : at + 1], volumes=volumes)
 
+    @property
+    def names(self) -> list[str]:
+        """The tensors that the operator reads and can be differentiated by."""
+        operator, symmetric = self.choices["operator"], self.choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
+        symmetric = symmetric and operator == "gradient"
+        mode = self.choices["mode"]
+        own = ["positions"] + ["supports"] * (mode != sphweft.SupportMode.SCATTER) + ["densities"] * symmetric
+        theirs = ["positions"] + ["supports"] * (mode != sphweft.SupportMode.GATHER)
+        if self.volumes is None:
+            theirs += ["masses"] + ["densities"] * (operator != "density")
+        one = self.reference is self.query
+        names = [f"reference.{name}" for name in dict.fromkeys([*theirs, *own] if one else theirs)]
+        names += [] if one else [f"query.{name}" for name in own]
+        names += ["field"] * (operator != "density") + ["volumes"] * (self.volumes is not None)
+        two_sided = operator == "gradient" and self.choices["scheme"] != sphweft.GradientScheme.NAIVE
+        return names + ["query_field"] * (two_sided and not one)
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        """These tensors."""
+        return [getattr(getattr(self, head), tail) if tail else getattr(self, head) for head, tail in self._paths]
+
+    @property
+    def _paths(self) -> list[tuple[str, str]]:
+        return [(head, tail) for head, _, tail in (name.partition(".") for name in self.names)]
+
+    def holding(self, *tensors: torch.Tensor) -> Row:
+        """The row with others in their place."""
+        given = dict(zip(self.names, tensors, strict=True))
+        sides = {}
+        for side in ("query", "reference"):
+            own = {name.partition(".")[2]: tensor for name, tensor in given.items() if name.startswith(f"{side}.")}
+            sides[side] = replace(getattr(self, side), **own)
+        if self.reference is self.query:
+            sides["query"] = sides["reference"]
+        fields = {name: tensor for name, tensor in given.items() if "." not in name}
+        if self.reference is self.query and "field" in fields:
+            fields["query_field"] = fields["field"]
+        return self._replace(**sides, **fields)
+
 
 def made(choices: dict[str, Any], queries: int = 14, references: int = 11) -> Row:
     """The row's tensors, the same every time."""
@@ -104,8 +144,8 @@ def made(choices: dict[str, Any], queries: int = 14, references: int = 11) -> Ro
     return Row(choices, query, reference, field, query_field, volumes)
 
 
-def by_the_core(row: Row) -> torch.Tensor:
-    """What `sphweft` finds, every pair listed."""
+def core_call(row: Row) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of `sphweft`, every pair listed."""
     choices = row.choices
     counts = len(row.query.masses), len(row.reference.masses)
     options: dict[str, Any] = {
@@ -121,7 +161,33 @@ def by_the_core(row: Row) -> torch.Tensor:
         options["query_values"] = row.query_field
     adjacency = sphweft.AdjacencyList.from_pairs(*torch.ones(*counts).nonzero().T, *counts)
     operation = sphweft.Operation[choices["operator"].upper()]
-    return sphweft.warp_operation(operation, sphweft.ParticleState(**vars(row.query)), adjacency, **options)
+    return (operation, sphweft.ParticleState(**vars(row.query)), adjacency), options
+
+
+def by_the_core(row: Row) -> torch.Tensor:
+    """What `sphweft` finds."""
+    arguments, options = core_call(row)
+    return sphweft.warp_operation(*arguments, **options)
+
+
+def tangent_by_the_core(row: Row, *directions: torch.Tensor) -> torch.Tensor:
+    """What its explicit directional derivative finds, for a direction a tensor."""
+    arguments, options = core_call(row)
+    given = dict(zip(row.names, directions, strict=True))
+    particles = {
+        side: sphweft.ParticleTangents(
+            **{name.partition(".")[2]: v for name, v in given.items() if name.startswith(f"{side}.")}
+        )
+        for side in ("query", "reference")
+    }
+    if row.reference is row.query:
+        particles = {"query": particles["reference"]}
+    others = {"field": "values", "query_field": "query_values", "volumes": "reference_volumes"}
+    tangents = {f"{word}_tangent": given[name] for name, word in others.items() if name in given}
+    if row.reference is row.query and "values_tangent" in tangents and row.choices["operator"] == "gradient":
+        tangents["query_values_tangent"] = tangents["values_tangent"]
+    sides = {f"{side}_tangents": tangent for side, tangent in particles.items()}
+    return sphweft.warp_operation_jvp(*arguments, **options, **sides, **tangents)
 
 
 def by_the_oracle(row: Row) -> torch.Tensor:
@@ -150,3 +216,26 @@ def assert_equal(choices: dict[str, Any]) -> None:
     terms = sum(by_the_oracle(row.alone(at)).abs() for at in range(len(row.reference.masses)))
     error = (found - expected).abs()
     assert (error <= TOLERANCE * terms).all(), f"off by {float((error / terms).max()):.1e} of the absolute terms"
+
+
+def directions_of(row: Row, salt: int = 11) -> list[torch.Tensor]:
+    """A direction a tensor."""
+    generator = torch.Generator().manual_seed(salt)
+    return [uniform(generator, *tensor.shape) - 0.5 for tensor in row.tensors]
+
+
+def assert_tangent_equal(choices: dict[str, Any]) -> None:
+    """The core's directional derivative is that of the oracle, and the transpose of the core's own gradient."""
+    row = made(choices)
+    tensors, directions = tuple(row.tensors), tuple(directions_of(row))
+    found = tangent_by_the_core(row, *directions)
+    _, expected = torch.func.jvp(lambda *given: by_the_oracle(row.holding(*given)), tensors, directions)
+    scale = float(expected.abs().max()) or 1.0
+    assert float((found - expected).abs().max()) <= 1e-11 * scale, "not the oracle's derivative"
+    leaves = [tensor.clone().requires_grad_() for tensor in tensors]
+    output = by_the_core(row.holding(*leaves))
+    seed = uniform(torch.Generator().manual_seed(12), *output.shape) - 0.5
+    gradients = torch.autograd.grad(output, leaves, seed)
+    pairs = [(g * v).flatten() for g, v in zip(gradients, directions, strict=True)]
+    forward, terms = (seed * found).flatten(), torch.cat([*pairs, (seed * found).flatten()]).abs().sum()
+    assert abs(float(forward.sum() - torch.cat(pairs).sum())) <= 1e-12 * float(terms), "not the gradient's transpose"

@@ -12,7 +12,7 @@ import itertools
 from typing import Any
 
 import pytest
-from operator_rows import AXES, assert_equal, name_of
+from operator_rows import AXES, assert_equal, assert_tangent_equal, name_of
 
 
 def kernels() -> list[dict[str, Any]]:
@@ -40,6 +40,12 @@ KERNELS = kernels()
 def test_every_direction_and_rank(turn: int) -> None:
     for row in rows_of(KERNELS[turn], turn):
         assert_equal(row)
+
+
+@pytest.mark.parametrize("turn", range(len(KERNELS)), ids=[name_of(kernel) for kernel in KERNELS])
+def test_every_tangent(turn: int) -> None:
+    for row in rows_of(KERNELS[turn], turn):
+        assert_tangent_equal(row)
 
 
 def test_size(capsys) -> None:

@@ -15,7 +15,6 @@ from torch.utils.checkpoint import checkpoint
 import sphweft
 
 OPERATORS = ("density", "interpolate", "gradient")
-READ = {"density": ("positions", "supports", "masses")}
 
 
 def row_of(operator: str, dimension: int, populations: str) -> Row:
@@ -37,25 +36,8 @@ def row_of(operator: str, dimension: int, populations: str) -> Row:
 
 def leaves_of(row: Row) -> tuple[Row, dict[str, torch.Tensor]]:
     """The row with leaves in the place of what its operator reads; and these."""
-    operator, aliased = row.choices["operator"], row.reference is row.query
-    read = READ.get(operator, ("positions", "supports", "masses", "densities"))
-    sides: dict[str, Any] = {"query": row.query} if aliased else {"query": row.query, "reference": row.reference}
-    fresh = {side: {n: t.clone() for n, t in vars(particles).items()} for side, particles in sides.items()}
-    query = type(row.query)(**fresh["query"])
-    reference = query if aliased else type(row.query)(**fresh["reference"])
-    field = row.field.clone()
-    leaves = {f"reference.{name}": getattr(reference, name) for name in read}
-    if not aliased:
-        own = {"density": ("positions", "supports"), "interpolate": ("positions", "supports")}
-        leaves |= {f"query.{n}": getattr(query, n) for n in own.get(operator, ("positions", "supports", "densities"))}
-    query_field = field if aliased else row.query_field.clone()
-    if operator != "density":
-        leaves["field"] = field
-    if operator == "gradient" and not aliased:
-        leaves["query_field"] = query_field
-    for leaf in leaves.values():
-        leaf.requires_grad_()
-    return row._replace(query=query, reference=reference, field=field, query_field=query_field), leaves
+    leaves = {name: t.clone().requires_grad_() for name, t in zip(row.names, row.tensors, strict=True)}
+    return row.holding(*leaves.values()), leaves
 
 
 def gradients(run: Callable[[Row], torch.Tensor], row: Row, seed: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -84,9 +66,9 @@ def test_gradcheck(operator: str, dimension: int, populations: str) -> None:
     assert fewest_neighbours(row) >= 4
     due = gradients(by_the_oracle, row, seed_of(row))
     assert min(float(gradient.abs().min()) for gradient in due.values()) > 1e-6
-    own, leaves = leaves_of(row)
+    leaves = tuple(leaves_of(row)[1].values())
     for _ in range(2):
-        assert torch.autograd.gradcheck(lambda *tensors: by_the_core(own), tuple(leaves.values()))
+        assert torch.autograd.gradcheck(lambda *tensors: by_the_core(row.holding(*tensors)), leaves)
 
 
 def summed(first: torch.Tensor, second: torch.Tensor, seed: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The core's operators equal the oracle's, over a pairwise covering array of everything that shapes them."""
+"""The core's operators and their tangents equal the oracle's, over a pairwise covering array of what shapes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from operator_rows import AXES, assert_equal, name_of
+from operator_rows import AXES, assert_equal, assert_tangent_equal, name_of
 
 
 def covering() -> list[dict[str, Any]]:
@@ -30,3 +30,8 @@ def covering() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("row", covering(), ids=name_of)
 def test_forward_equals_the_oracle(row: dict[str, Any]) -> None:
     assert_equal(row)
+
+
+@pytest.mark.parametrize("row", covering(), ids=name_of)
+def test_tangent_equals_the_oracles(row: dict[str, Any]) -> None:
+    assert_tangent_equal(row)

@@ -102,25 +102,6 @@ def test_transforms(case):
     assert_same(found, [case.gradient(*rest, field) for field in batch])
 
 
-def test_what_has_no_tangent_kernel_says_so(case):
-    def total(positions):
-        return (case.gradient(positions, *case.tensors[1:]) ** 2).sum()
-
-    positions = case.tensors[0]
-    for attempt in (
-        lambda: torch.func.jvp(total, (positions,), (positions,)),
-        lambda: torch.func.hessian(total)(positions),
-        lambda: torch.autograd.functional.hvp(total, positions, positions),
-        lambda: torch.func.grad(lambda x: torch.func.grad(total)(x).sum())(positions),
-    ):
-        with pytest.raises(NotImplementedError, match="gradient has no tangent kernel"):
-            attempt()
-    leaf = positions.clone().requires_grad_()
-    (first,) = torch.autograd.grad(total(leaf), leaf, create_graph=True)
-    with pytest.raises(NotImplementedError, match="second derivatives"):
-        first.sum().backward()
-
-
 @pytest.mark.parametrize("which", ["kinds", "neighbors", "masses"])
 def test_in_place_change_is_noticed(case, which):
     positions, supports, masses, densities, values = case.tensors

@@ -12,8 +12,22 @@ from sphweft.enums import (
 )
 from sphweft.errors import InputError, SphweftError
 from sphweft.neighbors import AdjacencyList
-from sphweft.operations import density, gradient, interpolate, warp_operation
-from sphweft.state import Corrections, CRKState, DomainDescription, OperationProperties, ParticleState
+from sphweft.operations import (
+    density,
+    gradient,
+    interpolate,
+    warp_operation,
+    warp_operation_hvp,
+    warp_operation_jvp,
+)
+from sphweft.state import (
+    Corrections,
+    CRKState,
+    DomainDescription,
+    OperationProperties,
+    ParticleState,
+    ParticleTangents,
+)
 
 __version__ = "0.1.0"
 
@@ -31,6 +45,7 @@ __all__ = [
     "OperationProperties",
     "ParticleKind",
     "ParticleState",
+    "ParticleTangents",
     "SmoothingFunction",
     "SphweftError",
     "SupportMode",
@@ -38,4 +53,6 @@ __all__ = [
     "gradient",
     "interpolate",
     "warp_operation",
+    "warp_operation_hvp",
+    "warp_operation_jvp",
 ]

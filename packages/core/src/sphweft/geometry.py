@@ -14,28 +14,34 @@ from sphweft.smoothing.functions import profile_functions
 
 
 class PairFunctions(NamedTuple):
-    """Warp functions of a pair.
+    """Warp functions of a pair; x_ij is its separation, dx_ij and dh tangents.
 
     Attributes:
-        separation: `(x_i, x_j, period)` → x_ij, the nearest image where the period of an axis is positive.
+        separation: `(x_i, x_j, period)` → x_ij, the nearest image where the period of an axis is positive. Its tangent
+            is dx_i - dx_j.
         value: `(x_ij, h_i, h_j)` → W_ij of the support mode.
         gradient: `(x_ij, h_i, h_j)` → ∇_i W_ij of the support mode.
+        value_tangent: `(x_ij, h_i, h_j, dx_ij, dh_i, dh_j)` → dW_ij.
+        gradient_tangent: the same of ∇_i W_ij.
     """
 
     separation: Any
     value: Any
     gradient: Any
+    value_tangent: Any
+    gradient_tangent: Any
 
 
 def pair_functions(
     function: SmoothingFunction, support_mode: SupportMode, dimension: int, scalar: Any, periodic: bool
 ) -> PairFunctions:
     """The geometry for one smoothing function, support mode, dimension, precision, and kind of domain."""
-    value, gradient = _kernel(function, dimension, scalar)
+    value, gradient, *tangents = _kernel(function, dimension, scalar)
     return PairFunctions(
         _separation(dimension, scalar, periodic),
         _of_mode(value, support_mode, dimension, scalar),
         _of_mode(gradient, support_mode, dimension, scalar),
+        *(_tangent_of_mode(tangent, support_mode, dimension, scalar) for tangent in tangents),
     )
 
 
@@ -60,8 +66,11 @@ def _separation(dimension: int, scalar: Any, periodic: bool) -> Any:
     return nearest
 
 
-def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[Any, Any]:
-    """W(x, h) = C_d k(q)/h^d and ∇W(x, h) = C_d k'(q)/q x/h^(d+2) with adjoints; q = |x|/h, h the full support."""
+def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[Any, Any, Any, Any]:
+    """W(x, h) = C_d k(q)/h^d and ∇W(x, h) = C_d k'(q)/q x/h^(d+2) with q = |x|/h, h the full support; their tangents.
+
+    What varies W, and what varies the factor of x in ∇W, stands once, and serves the adjoint and the tangent.
+    """
     vector = wp.types.vector(length=dimension, dtype=scalar)
     k, slope, curvature, constant = profile_functions(function, dimension, scalar)
     zero, one, order = scalar(0.0), scalar(1.0), scalar(float(dimension))
@@ -79,34 +88,60 @@ def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[A
         inverse = one / h
         return scale(inverse) * k(wp.length(x) * inverse)
 
-    @wp.func_grad(value)
-    def value_adjoint(x: vector, h: scalar, seed: scalar):
+    @wp.func
+    def factor(x: vector, h: scalar):
+        """∇W = factor x = ∂W/∂x."""
+        inverse = one / h
+        return scale(inverse) * inverse * inverse * slope(wp.length(x) * inverse)
+
+    @wp.func
+    def widening(x: vector, h: scalar):
+        """∂W/∂h."""
         inverse = one / h
         q = wp.length(x) * inverse
-        common = seed * scale(inverse) * inverse
-        steep = slope(q)
-        wp.adjoint[x] += common * inverse * steep * x
-        wp.adjoint[h] += -common * (order * k(q) + q * q * steep)
+        return -scale(inverse) * inverse * (order * k(q) + q * q * slope(q))
+
+    @wp.func_grad(value)
+    def value_adjoint(x: vector, h: scalar, seed: scalar):
+        wp.adjoint[x] += seed * factor(x, h) * x
+        wp.adjoint[h] += seed * widening(x, h)
+
+    @wp.func
+    def value_tangent(x: vector, h: scalar, dx: vector, dh: scalar):
+        return factor(x, h) * wp.dot(x, dx) + widening(x, h) * dh
 
     @wp.func
     def gradient(x: vector, h: scalar):
+        return factor(x, h) * x
+
+    @wp.func
+    def factor_along(x: vector, h: scalar):
+        """∂factor/∂x = factor_along x."""
         inverse = one / h
-        return scale(inverse) * inverse * inverse * slope(wp.length(x) * inverse) * x
+        q = wp.length(x) * inverse
+        radial = zero
+        if q * q > zero:
+            radial = scale(inverse) * (curvature(q) - slope(q)) / (q * q) * inverse * inverse * inverse * inverse
+        return radial
+
+    @wp.func
+    def factor_widening(x: vector, h: scalar):
+        """∂factor/∂h."""
+        inverse = one / h
+        q = wp.length(x) * inverse
+        return -scale(inverse) * inverse * inverse * inverse * (curvature(q) + (order + one) * slope(q))
 
     @wp.func_grad(gradient)
     def gradient_adjoint(x: vector, h: scalar, seed: vector):
-        inverse = one / h
-        q = wp.length(x) * inverse
-        common = scale(inverse) * inverse * inverse
-        steep, bend = slope(q), curvature(q)
         along = wp.dot(x, seed)
-        radial = zero
-        if q * q > zero:
-            radial = (bend - steep) / (q * q) * inverse * inverse
-        wp.adjoint[x] += common * (steep * seed + radial * along * x)
-        wp.adjoint[h] += -common * inverse * (bend + (order + one) * steep) * along
+        wp.adjoint[x] += factor(x, h) * seed + factor_along(x, h) * along * x
+        wp.adjoint[h] += factor_widening(x, h) * along
 
-    return value, gradient
+    @wp.func
+    def gradient_tangent(x: vector, h: scalar, dx: vector, dh: scalar):
+        return factor(x, h) * dx + (factor_along(x, h) * wp.dot(x, dx) + factor_widening(x, h) * dh) * x
+
+    return value, gradient, value_tangent, gradient_tangent
 
 
 def _of_mode(kernel: Any, mode: SupportMode, dimension: int, scalar: Any) -> Any:
@@ -124,6 +159,26 @@ def _of_mode(kernel: Any, mode: SupportMode, dimension: int, scalar: Any) -> Any
             value = kernel(x, half * (h_i + h_j))
         else:
             value = half * (kernel(x, h_i) + kernel(x, h_j))
+        return value
+
+    return of_mode
+
+
+def _tangent_of_mode(tangent: Any, mode: SupportMode, dimension: int, scalar: Any) -> Any:
+    vector, half = wp.types.vector(length=dimension, dtype=scalar), scalar(0.5)
+    gather, scatter = mode == SupportMode.GATHER, mode == SupportMode.SCATTER
+    mean_support = mode == SupportMode.MEAN_SUPPORT
+
+    @wp.func
+    def of_mode(x: vector, h_i: scalar, h_j: scalar, dx: vector, dh_i: scalar, dh_j: scalar):
+        if gather:
+            value = tangent(x, h_i, dx, dh_i)
+        elif scatter:
+            value = tangent(x, h_j, dx, dh_j)
+        elif mean_support:
+            value = tangent(x, half * (h_i + h_j), dx, half * (dh_i + dh_j))
+        else:
+            value = half * (tangent(x, h_i, dx, dh_i) + tangent(x, h_j, dx, dh_j))
         return value
 
     return of_mode

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import torch
 
-from sphweft.bridge.operator import launch_operator
-from sphweft.bridge.spec import NO_CORRECTIONS, SPHContext
+from sphweft.bridge.operator import launch_operator, launch_tangent
+from sphweft.bridge.spec import NO_CORRECTIONS, OperatorSpec, SPHContext
 from sphweft.enums import GradientScheme, Operation
 from sphweft.errors import InputError, of_type
 from sphweft.neighbors.adjacency import AdjacencyList
-from sphweft.operators.density import DENSITY
+from sphweft.operators.density import DENSITY, SLOPES
 from sphweft.operators.gradient import GRADIENT
 from sphweft.operators.interpolate import INTERPOLATE
-from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
+from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, ParticleTangents
 from sphweft.validation import check_values
 
 if TYPE_CHECKING:
@@ -24,6 +24,16 @@ Validate = Literal["metadata", "full"]
 
 _SPECS = {Operation.DENSITY: DENSITY, Operation.INTERPOLATE: INTERPOLATE, Operation.GRADIENT: GRADIENT}
 _DEFAULTS = OperationProperties()
+_STILL = ParticleTangents()
+
+
+class State(TypedDict, total=False):
+    """The state of a call beside its particles and its list."""
+
+    reference: ParticleState | None
+    domain: DomainDescription | None
+    properties: OperationProperties
+    corrections: Corrections
 
 
 def warp_operation(
@@ -60,11 +70,26 @@ def warp_operation(
     Raises:
         InputError: naming the argument, before anything is launched.
     """
+    options = {"reference": reference, "domain": domain, "properties": properties, "corrections": corrections}
+    spec, context, fields = _call(operation, query, adjacency, values, query_values, validate, **options)
+    return launch_operator(spec, context, **fields)  # type: ignore[no-any-return]
+
+
+def _call(
+    operation: Operation,
+    query: ParticleState,
+    adjacency: AdjacencyList,
+    values: torch.Tensor | None,
+    query_values: torch.Tensor | None,
+    validate: Validate,
+    **options: Any,
+) -> tuple[OperatorSpec, SPHContext, dict[str, torch.Tensor]]:
+    """The operator, its context and its fields, checked."""
     of_type("operation", operation, Operation)
     of_type("adjacency", adjacency, AdjacencyList)
     if operation not in _SPECS:
         raise InputError("operation", "density, interpolate or gradient", operation.name.lower())
-    context = SPHContext(query, properties, domain, adjacency, reference, corrections)
+    context = SPHContext(query, adjacency=adjacency, **options)
     fields = {}
     if operation is Operation.DENSITY:
         for name, given in (("values", values), ("query_values", query_values)):
@@ -80,7 +105,7 @@ def warp_operation(
         check_values(context, fields)
     elif validate != "metadata":
         raise InputError("validate", "'metadata' or 'full'", repr(validate))
-    return launch_operator(_SPECS[operation], context, **fields)  # type: ignore[no-any-return]
+    return _SPECS[operation], context, fields
 
 
 def _field(name: str, value: torch.Tensor | None) -> torch.Tensor:
@@ -103,13 +128,101 @@ def _query_field(context: SPHContext, values: torch.Tensor, query_values: torch.
     return query_values
 
 
-class Options(TypedDict, total=False):
+def warp_operation_jvp(
+    operation: Operation,
+    query: ParticleState,
+    adjacency: AdjacencyList,
+    *,
+    query_tangents: ParticleTangents = _STILL,
+    reference_tangents: ParticleTangents | None = None,
+    values_tangent: torch.Tensor | None = None,
+    query_values_tangent: torch.Tensor | None = None,
+    reference_volumes_tangent: torch.Tensor | None = None,
+    values: torch.Tensor | None = None,
+    query_values: torch.Tensor | None = None,
+    validate: Validate = "metadata",
+    **options: Unpack[State],
+) -> torch.Tensor:
+    """The directional derivative J v of an operator, itself differentiable once, by its tensors and by its tangents.
+
+    What is not given does not vary; a tangent of what the operator does not read changes nothing. Dual tensors
+    (`torch.autograd.forward_ad`, `torch.func.jvp`) give the same, to the bit.
+
+    Args:
+        operation: which sum.
+        query: the N particles that receive.
+        adjacency: for every query the M references that may be near it.
+        query_tangents: how the query particles vary; in both roles, where the populations are one.
+        reference_tangents: how the references vary; left out, not at all, or as the queries, where they are these.
+        values_tangent: shape of `values`.
+        query_values_tangent: shape of `query_values`; left out, `values_tangent`, where the field is one.
+        reference_volumes_tangent: shape (M,).
+        values: as for `warp_operation`, and so the others.
+        query_values: the field at the queries.
+        validate: `"metadata"` or `"full"`.
+        **options: reference, domain, properties, corrections.
+
+    Returns:
+        A tensor of the operator's shape.
+
+    Raises:
+        InputError: naming the argument, before anything is launched.
+    """
+    spec, context, fields = _call(operation, query, adjacency, values, query_values, validate, **options)
+    if context.reference is None:
+        if reference_tangents is not None:
+            raise InputError("reference_tangents", "nothing, since the populations are one", "tangents")
+        reference_tangents = query_tangents
+    if query_values_tangent is None and fields.get("query_values") is fields.get("values"):
+        query_values_tangent = values_tangent
+    given = {
+        "values": values_tangent,
+        "query_values": query_values_tangent,
+        "reference_volumes": reference_volumes_tangent,
+    }
+    tangents = {name: tangent for name, tangent in given.items() if tangent is not None}
+    tangents |= query_tangents.by_field("query") | (reference_tangents or _STILL).by_field("reference")
+    return launch_tangent(spec, context, tangents, **fields)  # type: ignore[no-any-return]
+
+
+def warp_operation_hvp(
+    query: ParticleState,
+    adjacency: AdjacencyList,
+    query_vectors: torch.Tensor,
+    *,
+    reference_vectors: torch.Tensor | None = None,
+    validate: Validate = "metadata",
+    **options: Unpack[State],
+) -> torch.Tensor:
+    """The position Hessian of the density times a vector: Σ_j m_j H_ij (v_i - u_j), H_ij the Hessian of W_ij.
+
+    It is the derivative of the query-role gradient of ρ_i. In one population a particle's pair with itself is left out,
+    whatever the vectors; in two populations every pair counts.
+
+    Args:
+        query: the N particles that receive.
+        adjacency: for every query the M references that may be near it.
+        query_vectors: v, shape (N, d).
+        reference_vectors: u, shape (M, d); left out, v where the populations are one, else zero.
+        validate: `"metadata"` or `"full"`.
+        **options: reference, domain, properties.
+
+    Returns:
+        Shape (N, d).
+
+    Raises:
+        InputError: naming the argument, before anything is launched.
+    """
+    _, context, _ = _call(Operation.DENSITY, query, adjacency, None, None, validate, **options)
+    one = context.reference is None
+    u = query_vectors if reference_vectors is None and one else reference_vectors
+    tangents = {"query_positions": query_vectors} | ({} if u is None else {"reference_positions": u})
+    return launch_tangent(SLOPES[one], context, tangents)  # type: ignore[no-any-return]
+
+
+class Options(State, total=False):
     """The arguments of `warp_operation` that each named operator takes as well."""
 
-    reference: ParticleState | None
-    domain: DomainDescription | None
-    properties: OperationProperties
-    corrections: Corrections
     validate: Validate
 
 

@@ -66,6 +66,27 @@ class ParticleState:
 
 
 @dataclass(frozen=True, eq=False)
+class ParticleTangents:
+    """A direction in which a population varies; None for what does not. Shapes and dtypes are the state's.
+
+    Attributes:
+        positions: shape (n, d).
+        supports: shape (n,).
+        masses: shape (n,).
+        densities: shape (n,).
+    """
+
+    positions: torch.Tensor | None = None
+    supports: torch.Tensor | None = None
+    masses: torch.Tensor | None = None
+    densities: torch.Tensor | None = None
+
+    def by_field(self, side: str) -> dict[str, torch.Tensor]:
+        """Those that are there, by the fields of the flat layout on that side."""
+        return {f"{side}_{name}": tangent for name, tangent in vars(self).items() if tangent is not None}
+
+
+@dataclass(frozen=True, eq=False)
 class DomainDescription:
     """A box, periodic axis by axis.
 

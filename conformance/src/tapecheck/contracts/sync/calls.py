@@ -62,7 +62,7 @@ def with_tangents(probe: Probe, arguments: list[Any], names: list[str]) -> Any:
 
 @check_probes(
     "sync.jvp-one",
-    needs=["forward mode"],
+    needs=["forward mode", *LOOKING_AT_NONE],
     faults=[faults.one_question_a_tangent],
     near_misses=[faults.one_question_for_all_tangents],
 )
@@ -81,7 +81,7 @@ def jvp_one(probe: Probe) -> Evidence:
 
 @check_probes(
     "sync.inert-check",
-    needs=["forward mode"],
+    needs=["forward mode", *LOOKING_AT_NONE],
     faults=[faults.every_input_asked_whether_it_varies],
     near_misses=[faults.every_input_asked_by_metadata],
 )

@@ -1,6 +1,6 @@
 """How torch.autograd sees a Warp kernel; what an author of further operators needs is named here."""
 
-from sphweft.bridge.operator import STATE_PLACES, launch_operator, launch_positional
+from sphweft.bridge.operator import STATE_PLACES, launch_operator, launch_positional, launch_tangent
 from sphweft.bridge.spec import (
     Build,
     ExtraKind,
@@ -24,4 +24,5 @@ __all__ = [
     "entry_type",
     "launch_operator",
     "launch_positional",
+    "launch_tangent",
 ]

@@ -48,9 +48,26 @@ class Launcher:
     threads: int
     differentiated: bool
 
-    def run(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    @property
+    def floating(self) -> tuple[bool, ...]:
+        """Which outputs can have a gradient and a tangent."""
+        return tuple(scalar_dtype(element).is_floating_point for element, _ in self.outputs)
+
+    @property
+    def tangent(self) -> Launcher:
+        """The same call of the directional derivative: its tensors are followed by a tangent or None for each
+        differentiable field, its outputs are those that are floating.
+
+        Raises:
+            NotImplementedError: the operator has no tangent kernel.
+        """
+        outputs = tuple(output for output, floating in zip(self.outputs, self.floating, strict=True) if floating)
+        return Launcher(self.plan.tangent, self.scalars, outputs, self.threads, self.differentiated)
+
+    def run(self, tensors: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
         """Launches the kernel on one tensor for each field of the plan; gives back its outputs."""
-        device = tensors[0].device
+        _refuse_tracing()
+        device = _device_of(tensors)
         made = [torch.empty(shape, dtype=scalar_dtype(element), device=device) for element, shape in self.outputs]
         if self.threads:
             bundle, _views = self._filled(tensors)
@@ -67,7 +84,7 @@ class Launcher:
         return made
 
     def run_adjoint(
-        self, tensors: Sequence[torch.Tensor], seeds: Sequence[torch.Tensor | None], owners: Sequence[int]
+        self, tensors: Sequence[torch.Tensor | None], seeds: Sequence[torch.Tensor | None], owners: Sequence[int]
     ) -> list[torch.Tensor]:
         """Launches the adjoint of the kernel.
 
@@ -80,8 +97,10 @@ class Launcher:
         Returns:
             The gradients, of their tensors' shapes.
         """
+        _refuse_tracing()
         first = [owners.index(number) for number in range(max(owners, default=-1) + 1)]
-        gradients = [torch.zeros_like(tensors[n], memory_format=torch.contiguous_format) for n in first]
+        wanted = (tensors[place] for place in first)
+        gradients = [torch.zeros_like(t, memory_format=torch.contiguous_format) for t in wanted if t is not None]
         if not self.threads or all(seed is None for seed in seeds):
             return gradients
         bundle, _views = self._filled(tensors)
@@ -91,10 +110,10 @@ class Launcher:
                 getattr(state, entry.name).grad = gradients[owner].data_ptr()
         held = [None if seed is None else seed.contiguous() for seed in seeds]
         launch = _through_tape if switch("SPHWEFT_TAPE_BACKWARD", "0") else _directly
-        launch(self, bundle.struct, held, _stream(tensors[0].device))
+        launch(self, bundle.struct, held, _stream(_device_of(tensors)))
         return gradients
 
-    def _filled(self, tensors: Sequence[torch.Tensor]) -> tuple[StateBundle, list[View]]:
+    def _filled(self, tensors: Sequence[torch.Tensor | None]) -> tuple[StateBundle, list[View]]:
         plan, keep, bundle = self.plan, True, None
         if self.differentiated:
             keep = switch("SPHWEFT_FIELD_CACHE_GRAD", "1")
@@ -102,7 +121,7 @@ class Launcher:
             bundle = getattr(plan.reused, "bundle", None)
         if bundle is None:
             COUNTERS["structs_built"] += 1
-            bundle = StateBundle(plan.struct(), plan.filling, plan.scalars)
+            bundle = StateBundle(plan.struct(), plan.filling, tuple(plan.scalars), plan.device.alias)
             if not self.differentiated:
                 plan.reused.bundle = bundle
         else:
@@ -151,6 +170,23 @@ def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor |
 def scalar_dtype(element: Any) -> torch.dtype:
     """The torch dtype of a Warp type's scalars."""
     return DTYPES[element] if element in DTYPES else DTYPES[element._wp_scalar_type_]
+
+
+def _refuse_tracing() -> None:
+    """A trace of torch operations does not see what a kernel writes, and replays without it.
+
+    Raises:
+        NotImplementedError: torch is tracing.
+    """
+    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None:
+        remedy = "call torch.func.jvp for each tangent instead of torch.func.linearize"
+        raise NotImplementedError(f"torch is tracing, which does not see a Warp kernel; {remedy}")
+
+
+def _device_of(tensors: Sequence[torch.Tensor | None]) -> torch.device:
+    first = tensors[0]
+    assert first is not None  # tangents come last
+    return first.device
 
 
 def _nothing() -> Any:

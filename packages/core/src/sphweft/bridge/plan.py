@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -42,28 +43,58 @@ class Plan:
 
     Attributes:
         spec: the operator.
-        kernel: the Warp kernel.
-        struct: the state struct's type.
+        make: `(state struct type, build) -> kernel`, the operator's own or that of its tangent.
+        build: what the kernel is specialised for.
         fields: the tensor fields, layout first, then extras, in the order in which tensors are handed over.
-        scalars: names of the scalar fields: the kinds that are selected, where any are, and the scalar extras.
-        masked: whether kinds are selected.
+        scalars: the scalar fields and their types: the kinds that are selected, where any are, and the scalar extras.
         device: the Warp device.
-        no_adjoint: an empty struct, the adjoint that a launch must be given for the state.
         reused: structs that calls without gradient fill again, one a thread.
+        struct: the state struct's type.
+        kernel: the Warp kernel; its module is loaded.
+        no_adjoint: an empty struct, the adjoint that a launch must be given for the state.
     """
 
     spec: OperatorSpec
-    kernel: Any
-    struct: Any
+    make: Callable[[Any, Build], Any]
+    build: Build
     fields: tuple[Field, ...]
-    scalars: tuple[str, ...]
-    masked: bool
+    scalars: dict[str, Any]
     device: Any
-    no_adjoint: Any
     reused: threading.local = field(default_factory=threading.local)
 
     def __post_init__(self) -> None:
         self.filling = tuple((entry.name, entry.element, entry.shape) for entry in self.fields)
+        arrays = {name: wp.array(dtype=element) for name, element, _ in self.filling}
+        self.struct = wp.struct(type("State", (), {"__annotations__": arrays | self.scalars, "__module__": __name__}))
+        self.no_adjoint = self.struct()
+        COUNTERS["kernels_made"] += 1
+        self.kernel = self.make(self.struct, self.build)
+        with silence():
+            # the block size that a launch asks for: before Warp 1.18 another one here builds the module twice
+            wp.load_module(self.kernel.module, device=self.device, block_dim=1 if self.device.is_cpu else 256)
+
+    @cached_property
+    def differentiable(self) -> tuple[int, ...]:
+        """The places of the fields that a gradient and a tangent can have."""
+        return tuple(place for place, entry in enumerate(self.fields) if entry.differentiable)
+
+    @cached_property
+    def tangent(self) -> Plan:
+        """The plan of the directional derivative: the same fields, then the tangents of those that can have one.
+
+        Raises:
+            NotImplementedError: the operator was declared without a tangent kernel.
+        """
+        if self.spec.tangent_kernel is None:
+            what = "forward mode and second derivatives are not available"
+            raise NotImplementedError(f"{self.spec.name} has no tangent kernel: {what}")
+        twins = (
+            replace(self.fields[place], name=f"{self.fields[place].name}_tangent") for place in self.differentiable
+        )
+        with LOCK:
+            return Plan(
+                self.spec, self.spec.tangent_kernel, self.build, (*self.fields, *twins), self.scalars, self.device
+            )
 
     def tensors(self, context: SPHContext, extras: Extras) -> list[torch.Tensor]:
         """The tensors of a call in the order of the fields.
@@ -83,8 +114,8 @@ class Plan:
 
     def values(self, context: SPHContext, extras: Extras) -> tuple[float, ...]:
         """The scalars of a call in the order of their fields."""
-        selected = selection(context.properties.direction) if self.masked else ()
-        return *selected, *(float(extras[name]) for name in self.scalars[len(selected) :])
+        selected = selection(context.properties.direction) if self.build.masked else ()
+        return *selected, *(float(extras[name]) for name in list(self.scalars)[len(selected) :])
 
     def _refuse_unread(self, context: SPHContext) -> None:
         """A correction that changes the result elsewhere is never silently dropped."""
@@ -131,15 +162,9 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     reads = spec.reads(build) if callable(spec.reads) else spec.reads
     fields = [_layout_field(name, build) for name in reads]
     fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
-    scalars = [(name, wp.int32) for name in ("receiving", "contributing") if build.masked]
-    scalars += [(extra.name, scalar) for extra in spec.extras if extra.kind is ExtraKind.SCALAR]
-    struct = _struct([*((f.name, wp.array(dtype=f.element)) for f in fields), *scalars])
-    COUNTERS["kernels_made"] += 1
-    kernel = spec.kernel(struct, build)
-    with silence():
-        # the block size that a launch asks for: before Warp 1.18 another one here builds the module twice
-        wp.load_module(kernel.module, device=device, block_dim=1 if device.is_cpu else 256)
-    return Plan(spec, kernel, struct, tuple(fields), tuple(dict(scalars)), build.masked, device, struct())
+    scalars = {name: wp.int32 for name in ("receiving", "contributing") if build.masked}
+    scalars |= {extra.name: scalar for extra in spec.extras if extra.kind is ExtraKind.SCALAR}
+    return Plan(spec, spec.kernel, build, tuple(fields), scalars, device)
 
 
 def _tensor_extras(spec: OperatorSpec) -> Sequence[Any]:
@@ -160,7 +185,3 @@ def _layout_field(name: str, build: Build) -> Field:
     shape = shapes.get(slot.kind, ())
     scalar = wp.int32 if slot.kind is Kind.INTEGER else build.scalar
     return Field(name, element_type(scalar, shape), shape, slot.differentiable, READERS[INDEX[name]])
-
-
-def _struct(fields: Sequence[tuple[str, Any]]) -> Any:
-    return wp.struct(type("State", (), {"__annotations__": dict(fields), "__module__": __name__}))

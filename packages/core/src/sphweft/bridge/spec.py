@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -38,7 +38,7 @@ class SPHContext:
     """
 
     query: ParticleState
-    properties: OperationProperties
+    properties: OperationProperties = field(default_factory=OperationProperties)
     domain: DomainDescription | None = None
     adjacency: AdjacencyList | None = None
     reference: ParticleState | None = None
@@ -189,6 +189,9 @@ class OperatorSpec:
     Attributes:
         name: for error messages.
         kernel: `(state struct type, build) -> kernel`; called once for each specialisation.
+        tangent_kernel: the same for the directional derivative: its state holds, beside each field that can have one,
+            the tangent, `query_positions_tangent` beside `query_positions`; its outputs are the tangents of the
+            floating outputs. None where there is no more than first derivatives by reverse mode.
         reads: fields of the layout that the kernel reads, or a function of a `Build` that names them.
         outputs: what it writes.
         extras: what it takes beside the layout.
@@ -201,6 +204,7 @@ class OperatorSpec:
     outputs: tuple[OutputSpec, ...]
     extras: tuple[ExtraSpec, ...] = ()
     threads: ThreadSpec | Callable[[SPHContext, Extras], int] = ThreadSpec.QUERY_COUNT
+    tangent_kernel: Callable[[Any, Build], Any] | None = None
 
     def check_extras(self, context: SPHContext, extras: Extras) -> None:
         """Refuses extras that are missing, undeclared or of the wrong kind.

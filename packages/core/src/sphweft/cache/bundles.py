@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from sphweft.cache.views import View, view
+from sphweft.cache.views import View, view, zeros_without_end
 from sphweft.runtime import COUNTERS
 
 
@@ -23,20 +23,23 @@ class StateBundle:
         struct: an instance of the struct's type.
         fields: name, Warp type and entry shape of each tensor field.
         scalars: names of the scalar fields.
+        device: name of the Warp device.
     """
 
-    __slots__ = ("_fields", "_scalars", "_values", "_written", "struct")
+    __slots__ = ("_device", "_fields", "_scalars", "_values", "_written", "struct")
 
-    def __init__(self, struct: Any, fields: Sequence[tuple[str, Any, tuple[int, ...]]], scalars: Sequence[str]) -> None:
-        self.struct, self._fields, self._scalars = struct, fields, scalars
+    def __init__(
+        self, struct: Any, fields: Sequence[tuple[str, Any, tuple[int, ...]]], scalars: Sequence[str], device: str
+    ) -> None:
+        self.struct, self._fields, self._scalars, self._device = struct, fields, scalars, device
         self._written: list[tuple[int | None, int] | None] = [None] * len(fields)
         self._values: Sequence[float] = ()
 
-    def fill(self, tensors: Sequence[torch.Tensor], values: Sequence[float], *, keep: bool) -> list[View]:
+    def fill(self, tensors: Sequence[torch.Tensor | None], values: Sequence[float], *, keep: bool) -> list[View]:
         """Writes the fields that changed.
 
         Args:
-            tensors: one for each tensor field.
+            tensors: one for each tensor field; None for a tangent that is not there.
             values: one for each scalar field.
             keep: whether views come from the view cache.
 
@@ -45,7 +48,8 @@ class StateBundle:
         """
         target, written, changed = self.struct.__ctype__(), self._written, 0
         views = [
-            view(tensor, field[1], field[2], keep=keep) for tensor, field in zip(tensors, self._fields, strict=True)
+            zeros_without_end(element, self._device) if tensor is None else view(tensor, element, shape, keep=keep)
+            for tensor, (_, element, shape) in zip(tensors, self._fields, strict=True)
         ]
         for at, each in enumerate(views):
             if written[at] != each.content:

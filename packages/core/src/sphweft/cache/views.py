@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from functools import cache
 from typing import Any
 
 import torch
@@ -102,6 +103,17 @@ def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> An
     # as_strided, since a contiguous tensor may have odd strides on axes of size zero or one, which Warp refuses
     own = own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
     return wp.from_torch(own, dtype=element, requires_grad=False)
+
+
+@cache
+def zeros_without_end(element: Any, device: str) -> View:
+    """A view of one entry of zeros that stands for any number of them: a tangent that is not there."""
+    made = View.__new__(View)
+    made.array = wp.zeros(1, dtype=element, device=device)
+    made.descriptor = made.array.__ctype__()
+    made.descriptor.shape[0], made.descriptor.strides[0] = 2**31 - 1, 0
+    made.content = (made.array.ptr, -1)
+    return made
 
 
 def kept(tensor: torch.Tensor) -> Any:

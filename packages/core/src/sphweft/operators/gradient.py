@@ -9,7 +9,7 @@ import warp as wp
 
 from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
 from sphweft.enums import GradientScheme
-from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
+from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernels
 from sphweft.operators.terms import volume, volume_fields
 from sphweft.runtime import element_type
 
@@ -21,13 +21,14 @@ def coefficient_fields(build: Build) -> tuple[str, ...]:
     return volume_fields(build)
 
 
-def _kernel(State: Any, build: Build) -> Any:
+def _terms(State: Any, build: Build) -> PairTerms:
     scalar, vector, entry, scheme = build.scalar, build.vector, build.element("values"), build.gradient_scheme
     width = 0 if entry is scalar else entry._length_
     result = element_type(scalar, (width, build.dimension) if width else (build.dimension,))
     naive, difference = scheme == GradientScheme.NAIVE, scheme == GradientScheme.DIFFERENCE
     symmetric = scheme == GradientScheme.SYMMETRIC
-    volume_of, nothing = volume(State, build), entry(scalar(0.0))
+    volume_of, volume_tangent_of = volume(State, build)
+    nothing, two = entry(scalar(0.0)), scalar(2.0)
 
     @wp.func
     def own(state: State, i: int):
@@ -38,6 +39,18 @@ def _kernel(State: Any, build: Build) -> Any:
         else:
             value = state.query_values[i]
         return value
+
+    @wp.func
+    def own_tangent(state: State, i: int):
+        if naive:
+            tangent = nothing
+        elif symmetric:
+            density = state.query_densities[i]
+            of_density = two * state.query_densities_tangent[i] / density * state.query_values[i]
+            tangent = (state.query_values_tangent[i] - of_density) / (density * density)
+        else:
+            tangent = state.query_values_tangent[i]
+        return tangent
 
     @wp.func
     def coefficient(own: entry, state: State, j: int):
@@ -53,6 +66,24 @@ def _kernel(State: Any, build: Build) -> Any:
         return value
 
     @wp.func
+    def coefficient_tangent(own: entry, own_tangent: entry, state: State, j: int):
+        if naive:
+            tangent = volume_tangent_of(state, j) * state.values[j] + volume_of(state, j) * state.values_tangent[j]
+        elif symmetric:
+            density = state.reference_densities[j]
+            flux = own + state.values[j] / (density * density)
+            of_density = two * state.reference_densities_tangent[j] / density * state.values[j]
+            flux_tangent = own_tangent + (state.values_tangent[j] - of_density) / (density * density)
+            tangent = state.reference_masses_tangent[j] * flux + state.reference_masses[j] * flux_tangent
+        elif difference:
+            of_volume = volume_tangent_of(state, j) * (state.values[j] - own)
+            tangent = of_volume + volume_of(state, j) * (state.values_tangent[j] - own_tangent)
+        else:
+            of_volume = volume_tangent_of(state, j) * (state.values[j] + own)
+            tangent = of_volume + volume_of(state, j) * (state.values_tangent[j] + own_tangent)
+        return tangent
+
+    @wp.func
     def product(value: entry, slope: vector):
         return wp.outer(value, slope) if width else value * slope
 
@@ -60,7 +91,13 @@ def _kernel(State: Any, build: Build) -> Any:
     def finish(total: result, state: State, i: int):
         return state.query_densities[i] * total if symmetric else total
 
-    return pair_kernel(State, build, PairTerms(own, coefficient, "gradient", product, finish, result))
+    @wp.func
+    def finish_tangent(total: result, tangent: result, state: State, i: int):
+        return state.query_densities_tangent[i] * total + state.query_densities[i] * tangent if symmetric else tangent
+
+    return PairTerms(
+        own, own_tangent, coefficient, coefficient_tangent, "gradient", product, finish, finish_tangent, result
+    )
 
 
 def _entry(context: SPHContext, extras: Extras) -> Any:
@@ -74,7 +111,7 @@ def _shape(context: SPHContext, extras: Extras) -> tuple[int, ...]:
 
 GRADIENT = OperatorSpec(
     name="gradient",
-    kernel=_kernel,
+    **pair_kernels(_terms),
     reads=lambda build: (*pair_fields(build), *coefficient_fields(build)),
     outputs=(OutputSpec(dtype=_entry, shape=_shape),),
     extras=(ExtraSpec("values", rows="reference"), ExtraSpec("query_values", rows="query")),

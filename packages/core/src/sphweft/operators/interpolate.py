@@ -5,24 +5,27 @@ from typing import Any
 import warp as wp
 
 from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
-from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernel
+from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernels
 from sphweft.operators.terms import as_it_is, nothing_own, volume, volume_fields
 
 
-def _kernel(State: Any, build: Build) -> Any:
-    scalar, entry = build.scalar, build.element("values")
-    volume_of = volume(State, build)
+def _terms(State: Any, build: Build) -> PairTerms:
+    scalar, entry, own = build.scalar, build.element("values"), nothing_own(State, build)
+    volume_of, volume_tangent_of = volume(State, build)
 
     @wp.func
     def amount(own: scalar, state: State, j: int):
         return volume_of(state, j) * state.values[j]
 
     @wp.func
+    def amount_tangent(own: scalar, own_tangent: scalar, state: State, j: int):
+        return volume_tangent_of(state, j) * state.values[j] + volume_of(state, j) * state.values_tangent[j]
+
+    @wp.func
     def product(coefficient: entry, geometry: scalar):
         return coefficient * geometry
 
-    terms = PairTerms(nothing_own(State, build), amount, "value", product, as_it_is(State, entry), entry)
-    return pair_kernel(State, build, terms)
+    return PairTerms(own, own, amount, amount_tangent, "value", product, *as_it_is(State, entry), entry)
 
 
 def _entry(context: SPHContext, extras: Extras) -> Any:
@@ -32,7 +35,7 @@ def _entry(context: SPHContext, extras: Extras) -> Any:
 
 INTERPOLATE = OperatorSpec(
     name="interpolate",
-    kernel=_kernel,
+    **pair_kernels(_terms),
     reads=lambda build: (*pair_fields(build), *volume_fields(build)),
     outputs=(
         OutputSpec(dtype=_entry, shape=lambda context, extras: (context.query.count, *extras["values"].shape[1:])),

@@ -6,6 +6,7 @@ accumulated in a loop (contract `codegen.nonlinear-after-loop`). What depends on
 before the loop. A condition on what a kernel is compiled for is decided then; the other branch need not even fit.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import warp as wp
@@ -20,18 +21,24 @@ class PairTerms(NamedTuple):
 
     Attributes:
         own: `(state, i)` → what the coefficient needs of the query particle.
+        own_tangent: `(state, i)` → its tangent.
         coefficient: `(own, state, j)` → coefficient of a pair.
+        coefficient_tangent: `(own, own_tangent, state, j)` → its tangent.
         geometry: `"value"` for W_ij or `"gradient"` for ∇W_ij.
-        product: `(coefficient, geometry)` → the pair's contribution.
+        product: `(coefficient, geometry)` → the pair's contribution, linear in both.
         finish: `(sum, state, i)` → the output.
+        finish_tangent: `(sum, its tangent, state, i)` → the output's tangent.
         result: Warp type of the sum.
     """
 
     own: Any
+    own_tangent: Any
     coefficient: Any
+    coefficient_tangent: Any
     geometry: str
     product: Any
     finish: Any
+    finish_tangent: Any
     result: Any
 
 
@@ -48,19 +55,28 @@ def pair_fields(build: Build) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
-    """The kernel that sums an operator's pair terms.
+def pair_kernels(terms_of: Callable[[Any, Build], PairTerms]) -> dict[str, Callable[[Any, Build], Any]]:
+    """The makers of an operator's kernel, and of that of its tangent, from the maker of its part."""
+    return {
+        "kernel": lambda State, build: _pair_kernel(State, build, terms_of(State, build), False),
+        "tangent_kernel": lambda State, build: _pair_kernel(State, build, terms_of(State, build), True),
+    }
 
-    Args:
-        State: the state struct's type.
-        build: what the kernel is specialised for.
-        terms: the operator's part.
-    """
+
+def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> Any:
+    """The kernel that sums an operator's pair terms, or the one that sums their tangents by the product rule."""
     scalar, result, mode = build.scalar, terms.result, build.support_mode
-    nothing, one, unbounded = result(scalar(0.0)), scalar(1.0), build.vector(scalar(0.0))
+    zero, one = scalar(0.0), scalar(1.0)
+    nothing, unbounded = result(zero), build.vector(zero)
     pair = pair_functions(build.smoothing_function, mode, build.dimension, scalar, build.periodic)
-    separation, geometry = pair.separation, getattr(pair, terms.geometry)
+    separation = pair.separation
+    geometry, geometry_tangent = getattr(pair, terms.geometry), getattr(pair, f"{terms.geometry}_tangent")
     own_of, coefficient, product, finish = terms.own, terms.coefficient, terms.product, terms.finish
+    own_tangent_of, coefficient_tangent, finish_tangent = (
+        terms.own_tangent,
+        terms.coefficient_tangent,
+        terms.finish_tangent,
+    )
     reads_query, reads_reference = mode != SupportMode.SCATTER, mode != SupportMode.GATHER
     masked, periodic = build.masked, build.periodic
 
@@ -93,6 +109,41 @@ def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
                 total += product(coefficient(own, state, j), geometry(x, h_i, h_j))
         return total
 
+    @wp.func
+    def neighbour_sum_and_tangent(state: State, i: int):
+        total = nothing
+        total_tangent = nothing
+        own = own_of(state, i)
+        own_tangent = own_tangent_of(state, i)
+        x_i = state.query_positions[i]
+        dx_i = state.query_positions_tangent[i]
+        h_i = state.query_supports[i] if reads_query else one
+        dh_i = state.query_supports_tangent[i] if reads_query else zero
+        period = period_of(state) if periodic else unbounded
+        start = state.row_offsets[i]
+        for place in range(start, start + state.row_counts[i]):
+            j = state.neighbors[place]
+            if contributes(state, j):
+                x = separation(x_i, state.reference_positions[j], period)
+                dx = dx_i - state.reference_positions_tangent[j]
+                h_j = state.reference_supports[j] if reads_reference else one
+                dh_j = state.reference_supports_tangent[j] if reads_reference else zero
+                amount = coefficient(own, state, j)
+                shape = geometry(x, h_i, h_j)
+                total += product(amount, shape)
+                total_tangent += product(coefficient_tangent(own, own_tangent, state, j), shape)
+                total_tangent += product(amount, geometry_tangent(x, h_i, h_j, dx, dh_i, dh_j))
+        return total, total_tangent
+
+    @wp.kernel(module="unique")
+    def pair_tangent(state: State, out: wp.array(dtype=result)):
+        i = wp.tid()
+        if receives(state, i):
+            total, total_tangent = neighbour_sum_and_tangent(state, i)
+            out[i] = finish_tangent(total, total_tangent, state, i)
+        else:
+            out[i] = nothing
+
     @wp.kernel(module="unique")
     def pair_sum(state: State, out: wp.array(dtype=result)):
         i = wp.tid()
@@ -101,4 +152,4 @@ def pair_kernel(State: Any, build: Build, terms: PairTerms) -> Any:
         else:
             out[i] = nothing
 
-    return pair_sum
+    return pair_tangent if tangent else pair_sum

@@ -12,15 +12,25 @@ def volume_fields(build: Build) -> tuple[str, ...]:
     return ("reference_volumes",) if build.supplied_volumes else ("reference_masses", "reference_densities")
 
 
-def volume(State: Any, build: Build) -> Any:
-    """`(state, j)` → V_j: the supplied volume, or m_j/ρ_j."""
+def volume(State: Any, build: Build) -> tuple[Any, Any]:
+    """`(state, j)` → V_j, the supplied volume or m_j/ρ_j; and its tangent."""
     supplied = build.supplied_volumes
 
     @wp.func
     def volume_of(state: State, j: int):
         return state.reference_volumes[j] if supplied else state.reference_masses[j] / state.reference_densities[j]
 
-    return volume_of
+    @wp.func
+    def tangent_of(state: State, j: int):
+        if supplied:
+            tangent = state.reference_volumes_tangent[j]
+        else:
+            density = state.reference_densities[j]
+            of_density = state.reference_masses[j] / density * state.reference_densities_tangent[j]
+            tangent = (state.reference_masses_tangent[j] - of_density) / density
+        return tangent
+
+    return volume_of, tangent_of
 
 
 def nothing_own(State: Any, build: Build) -> Any:
@@ -34,11 +44,15 @@ def nothing_own(State: Any, build: Build) -> Any:
     return nothing
 
 
-def as_it_is(State: Any, result: Any) -> Any:
-    """`(sum, state, i)` → the sum."""
+def as_it_is(State: Any, result: Any) -> tuple[Any, Any]:
+    """`(sum, state, i)` → the sum; `(sum, tangent, state, i)` → the tangent."""
 
     @wp.func
     def unchanged(total: result, state: State, i: int):
         return total
 
-    return unchanged
+    @wp.func
+    def tangent_unchanged(total: result, tangent: result, state: State, i: int):
+        return tangent
+
+    return unchanged, tangent_unchanged
