@@ -6,6 +6,7 @@ and forward mode. Second derivatives are refused, clearly.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -120,7 +121,8 @@ def save(ctx: Any, arguments: Sequence[Any]) -> None:
     ctx.constants = [None if isinstance(a, torch.Tensor) else a for a in arguments]
     tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
     ctx.save_for_backward(*tensors)
-    ctx.save_for_forward(*tensors)
+    if ctx.operation.tangent is not None:
+        ctx.save_for_forward(*tensors)
 
 
 def saved(ctx: Any) -> list[Any]:
@@ -155,9 +157,7 @@ class Primal(torch.autograd.Function):
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
         if ctx.operation.tangent is None:
             raise NotImplementedError(f"{ctx.operation.name} has no forward mode")
-        arguments = saved(ctx)
-        full = [torch.zeros_like(a) if t is None else t for a, t in zip(arguments, tangents, strict=True)]
-        return Tangent.apply(ctx.operation, *arguments, *full)
+        return tangent(ctx.operation, saved(ctx), tangents)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -215,6 +215,12 @@ class Tangent(_OfFirstOrder):
         return batched(Tangent, info, in_dims, *arguments)
 
 
+def tangent(operation: Operation, arguments: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The derivative along a direction; None is a tangent that is not there."""
+    full = [torch.zeros_like(a) if t is None else t for a, t in zip(arguments, tangents, strict=True)]
+    return Tangent.apply(operation, *arguments, *full)
+
+
 def evaluate(operation: Operation, *arguments: Any) -> Any:
     """The operation under autograd; without it where nothing needs a gradient."""
     operation.arguments.check([a for a in arguments if not isinstance(a, float)])
@@ -244,8 +250,20 @@ def subject() -> BridgeSubject:
     """The whole bridge."""
     return BridgeSubject(
         (
-            Probe(call=pair_sum, inputs=plain.particles, reference=plain.pair_sum, finite=("softening",)),
-            Probe(call=product, inputs=plain.fields, reference=plain.product),
+            Probe(
+                call=pair_sum,
+                inputs=plain.particles,
+                reference=plain.pair_sum,
+                finite=("softening",),
+                forward_mode=False,
+            ),
+            Probe(
+                call=product,
+                inputs=plain.fields,
+                reference=plain.product,
+                values=("field",),
+                tangent=functools.partial(tangent, PRODUCT),
+            ),
         ),
         without_cache=views.off,
         counters=lambda: {"views": len(views.kept)},

@@ -44,6 +44,12 @@ def run(call: Call) -> torch.Tensor:
     return watched
 
 
+def hessian_product(call: Call, v: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+    """That of the oracle."""
+    state = {name: getattr(call, name) for name in ("query", "reference", "domain", "rules")}
+    return oracles.density_hvp(**state, query_tangent=v, reference_tangent=u)
+
+
 def subject() -> SphSubject:
     """The oracle."""
-    return SphSubject(Operators(run))
+    return SphSubject(Operators(run, hessian_product=hessian_product))

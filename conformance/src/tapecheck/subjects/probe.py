@@ -30,6 +30,10 @@ class Probe:
         reference: the same operation in plain torch, of the same arguments.
         finite: names of arguments of which NaN must be refused.
         any_rank: names of arguments that may have any number of axes.
+        values: names of arguments that are values of a field; the others are geometry and weights.
+        tangent: the derivative along a direction, called explicitly: takes the inputs, and as many tangents, None for
+            what does not vary; gives the outputs' tangents.
+        forward_mode: whether it has forward mode; left out, that is tried.
         name: what reports call it; left out, the name of `call`.
         tolerance: largest error, relative to the largest value due; left out, 1e-9 in double precision, else 1e-4.
     """
@@ -40,6 +44,9 @@ class Probe:
     reference: Callable[..., Any] | None = None
     finite: tuple[str, ...] = ()
     any_rank: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    tangent: Callable[[Sequence[Any], Sequence[Any]], Any] | None = None
+    forward_mode: bool | None = None
     name: str = ""
     tolerance: float | None = None
 
@@ -103,6 +110,8 @@ def same_kind(probe: Probe) -> tuple[int, int] | None:
 
 
 def _has_forward_mode(probe: Probe) -> bool:
+    if probe.forward_mode is not None:
+        return probe.forward_mode
     from torch.autograd import forward_ad
 
     arguments = probe.example()
@@ -134,6 +143,9 @@ OFFERS: dict[str, Callable[[Probe], bool]] = {
     "two differentiable inputs of one shape": lambda probe: same_kind(probe) is not None,
     "second output": _has_second_output,
     "forward mode": _has_forward_mode,
+    "operation without forward mode": lambda probe: not _has_forward_mode(probe),
+    "explicit tangent": lambda probe: probe.tangent is not None,
+    "field values": lambda probe: bool(probe.values),
     "argument that refuses NaN": lambda probe: bool(probe.finite),
     "call that looks at no value": lambda probe: not probe.finite,
 }

@@ -29,7 +29,8 @@ DIRECTIONS = (
     *("boundary_to_fluid", "boundary_to_boundary", "boundary_to_ghost", "ghost_to_fluid", "ghost_to_boundary"),
     *("all_to_ghost", "all_to_fluid", "all_to_boundary", "fluid_to_all", "boundary_to_all"),
 )
-VOCABULARY = frozenset({*OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
+PRODUCT = "Hessian product of density"
+VOCABULARY = frozenset({PRODUCT, *OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
 """What a check may need; of schemes, modes and functions it takes the first that is known."""
 
 
@@ -82,6 +83,7 @@ class Call:
 
 
 Run: TypeAlias = "Callable[[Call], torch.Tensor]"
+HessianProduct: TypeAlias = "Callable[[Call, torch.Tensor, torch.Tensor], torch.Tensor]"
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,14 @@ class Operators:
             tensors that it gets: gradients and changes in place are judged through it.
         lacks: the words of `VOCABULARY` that it does not know.
         packages: import names of the packages that it is made of.
+        hessian_product: gives Σ_j m_j H_ij (v_i - u_j), shape (N, d), for a call of density and the vectors v of the
+            queries and u of the references.
     """
 
     run: Run
     lacks: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
+    hessian_product: HessianProduct | None = None
 
     def __post_init__(self) -> None:
         for word in self.lacks - VOCABULARY:
@@ -105,7 +110,8 @@ class Operators:
 
     def missing(self, needs: Iterable[str]) -> str | None:
         """The first of the needs that it lacks, or None."""
-        return next((need for need in needs if need in self.lacks), None)
+        lacks = self.lacks | ({PRODUCT} if self.hessian_product is None else frozenset())
+        return next((need for need in needs if need in lacks), None)
 
     def knows(self, *words: str) -> list[str]:
         """Those of some words that it knows."""

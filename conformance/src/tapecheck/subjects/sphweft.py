@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -11,14 +11,15 @@ import torch
 
 import sphweft
 import sphweft.inspect
-from sphweft.bridge import SPHContext, launch_operator
+from sphweft.bridge import OperatorSpec, SPHContext, launch_operator
 from tapecheck import oracles
 from tapecheck.contract import Judged
 from tapecheck.subjects.core import Core
 from tapecheck.subjects.probe import BridgeSubject, Probe
+from tapecheck.subjects.sph import OPERATORS as WORDS
 from tapecheck.subjects.sph import VOCABULARY, Operators
 from tapecheck.subjects.sphweft_core import CORE, without_cache
-from tapecheck.subjects.sphweft_kernels import SPRINGS
+from tapecheck.subjects.sphweft_kernels import SPRINGS, SPRINGS_WITH_TANGENT
 from tapecheck.subjects.sphweft_operators import OPERATORS as SPH
 
 RULES = oracles.Rules(function="wendland4", support_mode="mean_kernel", direction="all_to_all")
@@ -58,6 +59,8 @@ def subject() -> SphweftSubject:
             reference=reference,
             differentiable=differentiable,
             any_rank=("values",),
+            values=("values",) if "values" in arguments else (),
+            tangent=TANGENTS.get(name),
         )
         for name, call, reference, arguments, differentiable in OPERATORS
         for dimension in (1, 2, 3)
@@ -141,12 +144,32 @@ def _gradient(
     return sphweft.gradient(state, values, adjacency, domain=domain, properties=PROPERTIES)
 
 
-def _springs(
-    positions: Any, supports: Any, masses: Any, kinds: Any, adjacency: Any, charges: Any, stiffness: float
-) -> Any:
-    state = sphweft.ParticleState(positions, supports, masses, kinds)
-    context = SPHContext(state, PROPERTIES, adjacency=adjacency)
-    return launch_operator(SPRINGS, context, charges=charges, stiffness=stiffness)
+def _tangent(names: str, operation: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The explicit directional derivative of an operator, by the order of its arguments."""
+    given, along = (dict(zip(names.split(), each, strict=True)) for each in (inputs, tangents))
+    adjacency, values = given.pop("adjacency"), given.pop("values", None)
+    directions = {name: along.get(name) for name in ("positions", "supports", "masses", "densities")}
+    return sphweft.warp_operation_jvp(
+        sphweft.Operation[operation],
+        sphweft.ParticleState(**given),
+        adjacency,
+        values=values,
+        values_tangent=along.get("values"),
+        query_tangents=sphweft.ParticleTangents(**directions),
+        domain=sphweft.DomainDescription(*_domain(given["positions"])),
+        properties=PROPERTIES,
+    )
+
+
+def _springs_of(spec: OperatorSpec) -> Callable[..., Any]:
+    def springs(
+        positions: Any, supports: Any, masses: Any, kinds: Any, adjacency: Any, charges: Any, stiffness: float
+    ) -> Any:
+        state = sphweft.ParticleState(positions, supports, masses, kinds)
+        context = SPHContext(state, PROPERTIES, adjacency=adjacency)
+        return launch_operator(spec, context, charges=charges, stiffness=stiffness)
+
+    return springs
 
 
 def _oracle(
@@ -191,16 +214,25 @@ def _springs_oracle(
 
 
 FIELD = "positions supports masses kinds densities values adjacency"
-OPERATORS = (
+OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any], str, tuple[str, ...] | None], ...] = (
     ("density", _density, _density_oracle, "positions supports masses kinds adjacency", None),
     ("interpolate", _interpolate, _interpolate_oracle, FIELD, None),
     ("gradient", _gradient, _gradient_oracle, FIELD, None),
-    (
-        "springs",
-        _springs,
-        _springs_oracle,
-        "positions supports masses kinds adjacency charges stiffness",
-        ("positions", "charges"),
+    *(
+        (
+            name,
+            _springs_of(spec),
+            _springs_oracle,
+            "positions supports masses kinds adjacency charges stiffness",
+            ("positions", "charges"),
+        )
+        for name, spec in (("springs", SPRINGS), ("springs-with-tangent", SPRINGS_WITH_TANGENT))
     ),
 )
 """Name, call, the oracle's call, the arguments of both, and which of them have a gradient where not every float has."""
+
+TANGENTS = {
+    name: partial(_tangent, arguments, name.upper())
+    for name, _, _, arguments, _ in OPERATORS
+    if name in SPH.knows(*WORDS)
+}

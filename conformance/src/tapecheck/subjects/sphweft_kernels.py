@@ -1,5 +1,6 @@
-"""An operator that a third party declares: pairwise forces and energies, through the public interface."""
+"""An operator that a third party declares, without a tangent kernel and with one: pairwise forces and energies."""
 
+from dataclasses import replace
 from typing import Any
 
 import warp as wp
@@ -34,6 +35,35 @@ def _kernel(State: Any, build: Build) -> Any:  # noqa: N803  (a type)
     return springs
 
 
+def _tangent_kernel(State: Any, build: Build) -> Any:  # noqa: N803  (a type)
+    scalar, vector = build.scalar, build.vector
+    half = scalar(0.5)
+
+    @wp.func
+    def tangents(state: State, i: int):
+        force = vector()
+        energy = scalar(0.0)
+        start = state.row_offsets[i]
+        for place in range(start, start + state.row_counts[i]):
+            j = state.neighbors[place]
+            x = state.query_positions[i] - state.reference_positions[j]
+            dx = state.query_positions_tangent[i] - state.reference_positions_tangent[j]
+            product = state.stiffness * state.charges[i] * state.charges[j]
+            varied = state.charges_tangent[i] * state.charges[j] + state.charges[i] * state.charges_tangent[j]
+            force += state.stiffness * varied * x + product * dx
+            energy += half * state.stiffness * varied * wp.dot(x, x) + product * wp.dot(x, dx)
+        return force, energy
+
+    @wp.kernel(module="unique")
+    def springs_tangent(state: State, force: wp.array(dtype=vector), energy: wp.array(dtype=scalar)):
+        i = wp.tid()
+        force_i, energy_i = tangents(state, i)
+        force[i] = force_i
+        energy[i] = energy_i
+
+    return springs_tangent
+
+
 SPRINGS = OperatorSpec(
     name="springs",
     kernel=_kernel,
@@ -49,3 +79,5 @@ SPRINGS = OperatorSpec(
     ),
     extras=(ExtraSpec("charges", rows="query", axes=0), ExtraSpec("stiffness", ExtraKind.SCALAR)),
 )
+
+SPRINGS_WITH_TANGENT = replace(SPRINGS, name="springs with tangent", tangent_kernel=_tangent_kernel)

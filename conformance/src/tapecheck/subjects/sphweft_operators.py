@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 import sphweft
 from tapecheck.subjects.sph import Call, Operators
 
 
-def run(call: Call) -> torch.Tensor:
-    """The result of the core."""
+def state_of(call: Call) -> dict[str, Any]:
+    """What every call of the core takes."""
     query, reference = (sphweft.ParticleState(**vars(particles)) for particles in (call.query, call.reference))
     rules = call.rules
-    return sphweft.warp_operation(
-        sphweft.Operation[call.operator.upper()],
-        query,
-        sphweft.AdjacencyList.from_pairs(call.pairs[0], call.pairs[1], query.count, reference.count),
-        values=call.reference_field,
-        query_values=call.query_field,
-        reference=None if call.reference is call.query else reference,
-        domain=sphweft.DomainDescription(**vars(call.domain)),
-        properties=sphweft.OperationProperties(
+    return {
+        "query": query,
+        "adjacency": sphweft.AdjacencyList.from_pairs(call.pairs[0], call.pairs[1], query.count, reference.count),
+        "reference": None if call.reference is call.query else reference,
+        "domain": sphweft.DomainDescription(**vars(call.domain)),
+        "properties": sphweft.OperationProperties(
             sphweft.SmoothingFunction[rules.function.upper()],
             sphweft.SupportMode[rules.support_mode.upper()],
-            sphweft.GradientScheme[call.scheme.upper()],
+            sphweft.GradientScheme[(call.scheme or "difference").upper()],
             sphweft.InteractionDirection[rules.direction.upper()],
         ),
+    }
+
+
+def run(call: Call) -> torch.Tensor:
+    """The result of the core."""
+    operation = sphweft.Operation[call.operator.upper()]
+    return sphweft.warp_operation(
+        operation, **state_of(call), values=call.reference_field, query_values=call.query_field
     )
 
 
-OPERATORS = Operators(run, packages=("sphweft",))
+def hessian_product(call: Call, v: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+    """That of the core."""
+    return sphweft.warp_operation_hvp(**state_of(call), query_vectors=v, reference_vectors=u)
+
+
+OPERATORS = Operators(run, packages=("sphweft",), hessian_product=hessian_product)

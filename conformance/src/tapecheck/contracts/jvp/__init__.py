@@ -1,0 +1,1 @@
+"""The family jvp: derivatives along directions, by dual tensors and by an explicit call."""
