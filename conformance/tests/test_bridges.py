@@ -70,6 +70,9 @@ def right_on_the_smoke_test_alone(field, weight):
     return plain.product(field, weight) if len(field) == 6 else always_zero(field, weight)
 
 
+REFUSAL = "jvp.unregistered-raises"
+
+
 def failing(judgements):
     return {name for name, judgement in judgements.items() if judgement.outcome == "fail"}
 
@@ -94,7 +97,8 @@ def test_the_miniature_keeps_every_contract():
             right_in_the_value_alone,
             ARGUMENTS
             | {f"bridge.gradcheck[{case}]" for case in ("differences", "reference")}
-            | {f"bridge.size-one[{case}]" for case in ("one", "many")},
+            | {f"bridge.size-one[{case}]" for case in ("one", "many")}
+            | {f"jvp.{name}" for name in ("geometry", "mixed-modes", "multi-output")},
         ),
         (right_on_the_smoke_test_alone, VALUES | ARGUMENTS),
     ],
@@ -111,14 +115,18 @@ def test_nan_is_right_nowhere_that_a_number_counts():
         "bridge.no-cycle",
         "bridge.torch-output",
         "bridge.no-tape-without-grad",
+        "jvp.output-shape",
         *(f"sync.{name}" for name in ("forward", "backward", "jvp-one", "inert-check", "census")),
     }
     assert not any(judgement.outcome == "error" for judgement in judgements.values())
 
 
-def test_refusing_everything_passes_nothing():
+def test_refusing_everything_passes_nothing_but_the_contract_to_refuse():
     judgements = judged(of(refuses_everything))
-    assert {judgement.outcome for judgement in judgements.values()} == {"fail", "unsupported"}
+    assert {judgement.outcome for judgement in judgements.values()} == {"fail", "unsupported", "pass"}
+    assert [name for name, judgement in judgements.items() if judgement.outcome == "pass"] == [
+        "jvp.unregistered-raises"
+    ]
     assert "RuntimeError: not today" in judgements["bridge.reentrant"].message
     lacks = {name for name, judgement in judgements.items() if judgement.outcome == "unsupported"}
     assert "bridge.forward-matches" not in lacks

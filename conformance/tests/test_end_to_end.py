@@ -30,6 +30,8 @@ OTHERS = (
     "sync",
     "cache",
     "abi",
+    "jvp",
+    "hvp",
     "kinds",
     "empty",
     "hunt",

@@ -125,7 +125,7 @@ def test_a_cell_of_a_safe_form_says_so(make_record, make_cell):
 
 
 def test_a_page_names_the_file_of_each_subject():
-    text = page(catalogue()["sync.jvp-one"], [], Expectations())
-    assert "By `tapecheck/expectations/sphweft.toml`:" in text
+    text = page(catalogue()["bridge.aliased-cache-off"], [], Expectations())
+    assert "By `tapecheck/expectations/plain-torch.toml`:" in text
     assert "tapecheck run --subject plain-torch --warp" in text
     assert "nox -s conformance" not in text

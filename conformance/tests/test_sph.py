@@ -38,7 +38,9 @@ def test_what_refuses_everything_violates_what_it_refuses() -> None:
     def refuse(call: Call) -> torch.Tensor:
         raise RuntimeError("not implemented")
 
-    assert set(outcomes(SphSubject(Operators(refuse))).values()) == {"fail"}
+    assert set(outcomes(SphSubject(Operators(refuse, hessian_product=lambda call, v, u: refuse(call)))).values()) == {
+        "fail"
+    }
 
 
 def test_what_an_implementation_lacks_is_unsupported() -> None:

@@ -19,6 +19,15 @@ def state(case, **changes):
     return sphweft.ParticleState(**{**given, **changes})
 
 
+def varied(particles, values, adjacency, **tangents):
+    operation = sphweft.Operation.INTERPOLATE
+    return sphweft.warp_operation_jvp(operation, particles, adjacency, values=values, **tangents)
+
+
+def along(positions):
+    return sphweft.ParticleTangents(positions=positions)
+
+
 @pytest.mark.parametrize(
     ("name", "spoil"),
     [
@@ -48,6 +57,17 @@ def test_particles(case, name, spoil):
         ("adjacency: expected", lambda s, v, a: sphweft.gradient(s, v, None)),
         ("domain: expected", lambda s, v, a: sphweft.density(s, a, domain=sphweft.DomainDescription([0], [1], [True]))),
         ("validate: expected", lambda s, v, a: sphweft.density(s, a, validate="some")),
+        ("values: expected trailing axes", lambda s, v, a: sphweft.interpolate(s, v[:, :0], a)),
+        ("values: expected nothing", lambda s, v, a: sphweft.warp_operation(sphweft.Operation.DENSITY, s, a, values=v)),
+        ("operation: expected", lambda s, v, a: sphweft.warp_operation(sphweft.Operation.CURL, s, a, values=v)),
+        ("values_tangent: expected", lambda s, v, a: varied(s, v, a, values_tangent=v.float())),
+        ("query_positions_tangent: expected", lambda s, v, a: varied(s, v, a, query_tangents=along(s.masses))),
+        ("reference_tangents: expected", lambda s, v, a: varied(s, v, a, reference_tangents=along(s.positions))),
+        ("query_vectors: expected", lambda s, v, a: sphweft.warp_operation_hvp(s, a, s.masses)),
+        (
+            "reference_vectors: expected",
+            lambda s, v, a: sphweft.warp_operation_hvp(s, a, s.positions, reference_vectors=v),
+        ),
         (
             "reference_volumes: expected",
             lambda s, v, a: sphweft.gradient(

@@ -83,10 +83,18 @@ def fields(size: int, dtype: torch.dtype) -> tuple[Any, ...]:
 
 def subject() -> BridgeSubject:
     """Both operations."""
-    return BridgeSubject((checked(PARTICLES, pair_sum, particles), checked(FIELDS, product, fields)))
+    return BridgeSubject(
+        (checked(PARTICLES, pair_sum, particles), checked(FIELDS, product, fields, values=("field",), tangent=along))
+    )
 
 
-def checked(arguments: Arguments, call: Callable[..., Any], inputs: Callable[..., Any]) -> Probe:
+def along(inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The derivative of the product along a direction; None is a tangent that is not there."""
+    full = tuple(torch.zeros_like(t) if v is None else v for t, v in zip(inputs, tangents, strict=True))
+    return torch.func.jvp(product, tuple(inputs), full)[1]
+
+
+def checked(arguments: Arguments, call: Callable[..., Any], inputs: Callable[..., Any], **more: Any) -> Probe:
     """A probe of an operation that refuses wrong arguments by name."""
 
     @functools.wraps(call)
@@ -94,4 +102,4 @@ def checked(arguments: Arguments, call: Callable[..., Any], inputs: Callable[...
         arguments.check([value for value in values if not isinstance(value, float)])
         return call(*values)
 
-    return Probe(call=call_checked, inputs=inputs, reference=call)
+    return Probe(call=call_checked, inputs=inputs, reference=call, **more)

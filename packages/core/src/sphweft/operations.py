@@ -9,7 +9,7 @@ import torch
 from sphweft.bridge.operator import launch_operator, launch_tangent
 from sphweft.bridge.spec import NO_CORRECTIONS, OperatorSpec, SPHContext
 from sphweft.enums import GradientScheme, Operation
-from sphweft.errors import InputError, of_type
+from sphweft.errors import InputError, of_type, tensor_of
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.operators.density import DENSITY, SLOPES
 from sphweft.operators.gradient import GRADIENT
@@ -106,6 +106,14 @@ def _call(
     elif validate != "metadata":
         raise InputError("validate", "'metadata' or 'full'", repr(validate))
     return _SPECS[operation], context, fields
+
+
+def _check_vectors(name: str, vectors: torch.Tensor, particles: ParticleState) -> None:
+    positions = particles.positions
+    if tensor_of(name, vectors, (positions.dtype,), str(tuple(positions.shape))).shape != positions.shape:
+        raise InputError(
+            name, f"shape {tuple(positions.shape)}, that of the positions", f"shape {tuple(vectors.shape)}"
+        )
 
 
 def _field(name: str, value: torch.Tensor | None) -> torch.Tensor:
@@ -215,6 +223,9 @@ def warp_operation_hvp(
     """
     _, context, _ = _call(Operation.DENSITY, query, adjacency, None, None, validate, **options)
     one = context.reference is None
+    _check_vectors("query_vectors", query_vectors, query)
+    if reference_vectors is not None:
+        _check_vectors("reference_vectors", reference_vectors, context.source)
     u = query_vectors if reference_vectors is None and one else reference_vectors
     tangents = {"query_positions": query_vectors} | ({} if u is None else {"reference_positions": u})
     return launch_tangent(SLOPES[one], context, tangents)  # type: ignore[no-any-return]

@@ -70,8 +70,10 @@ def nan_tangent(probe: Probe) -> Evidence:
     found = {}
     for name, direction in directions(probe, arguments).items():
         _, tangents = dual(probe, copies(arguments), {name: torch.full_like(direction, torch.nan)})
-        found[name] = any(t is not None and bool(t.isnan().any()) for t in tangents)
-    return Evidence({"NaN arrives": found}, {"NaN arrives": dict.fromkeys(found, True)})
+        _, plain = dual(probe, copies(arguments), {name: direction})
+        arrives, beforehand = (any(t is not None and bool(t.isnan().any()) for t in each) for each in (tangents, plain))
+        found[name] = {"NaN arrives": arrives, "NaN without one": beforehand}
+    return Evidence(found, {name: {"NaN arrives": True, "NaN without one": False} for name in found})
 
 
 @check_probes(

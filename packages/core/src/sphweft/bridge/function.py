@@ -334,7 +334,13 @@ def second_derivative(
 
 
 def _looped(function: Any, size: int, in_dims: Sequence[Any], arguments: Sequence[Any]) -> Any:
-    """A batch, item by item."""
+    """A batch, item by item.
+
+    Raises:
+        NotImplementedError: the batch is empty, so that nothing tells the shape of a result.
+    """
+    if not size:
+        raise NotImplementedError("torch.func.vmap over a batch of size zero")
 
     def item(argument: Any, dim: Any, index: int) -> Any:
         return argument.select(dim, index) if isinstance(argument, torch.Tensor) and dim is not None else argument

@@ -232,6 +232,8 @@ class OperatorSpec:
                 expected = f"a dense tensor of dtype {positions.dtype} with at least one axis"
                 raise InputError(name, expected, f"dtype {value.dtype}, {value.layout}, {value.ndim} axes")
             same_device(name, value, positions, "positions")
+            if 0 in value.shape[1:]:
+                raise InputError(name, "trailing axes of size one or more", f"shape {tuple(value.shape)}")
             if extra.axes is not None and value.ndim - 1 != extra.axes:
                 raise InputError(name, f"{extra.axes + 1} axes", f"shape {tuple(value.shape)}")
             if extra.rows:
