@@ -137,6 +137,26 @@ def results(run: Run, call: Call) -> dict[str, torch.Tensor]:
     return {"value": output.detach()} | pulled_back(output, leaves, seed_of(output))
 
 
+def tangent_of(run: Run, call: Call, kept: torch.Tensor | None = None) -> torch.Tensor | None:
+    """The tangent of a call along a direction of every floating tensor, always the same one.
+
+    Args:
+        run: the implementation.
+        call: in two populations.
+        kept: which references have a mass; left out, all.
+    """
+    from torch.autograd import forward_ad
+
+    with forward_ad.dual_level():
+        duals = {}
+        for at, (name, tensor) in enumerate(call.tensors.items()):
+            if tensor.is_floating_point():
+                value, direction = tensor.detach().clone(), _draw(50 + at)(*tensor.shape) - 0.5
+                weight = kept if kept is not None and name == "reference.masses" else 1.0
+                duals[name] = forward_ad.make_dual(value * weight, direction * weight)
+        return forward_ad.unpack_dual(output_of(run, call.replacing(duals))).tangent
+
+
 def seed_of(output: torch.Tensor) -> torch.Tensor:
     """A seed for a result."""
     return _draw(7)(*output.shape) - 0.5
@@ -183,6 +203,17 @@ def compared(observed: dict[str, torch.Tensor], call: Call, query: Any, referenc
         ]
         found[name] = exactness(observed[name], *spread)
     return found
+
+
+def compared_forward(tangent: torch.Tensor, call: Call, query: Any, reference: Any) -> str:
+    """What is to be said of a tangent, where these rows interact without a mask, and all others have none."""
+    from tapecheck.subjects.oracle import run
+
+    whole = tangent_of(run, replace(call, rules=replace(call.rules, direction="unmasked")), reference)
+    assert whole is not None
+    due = torch.where(query.reshape(-1, *[1] * (whole.dim() - 1)), whole, 0.0)
+    error, largest = float((tangent - due).abs().max()), float(due.abs().max())
+    return f"right to {error / largest:.0e}" if error <= 1e-11 * largest else how_wrong(tangent.cpu(), due.cpu())
 
 
 def exactness(observed: torch.Tensor, due: torch.Tensor, terms: torch.Tensor) -> str:

@@ -3,18 +3,21 @@
 from typing import NamedTuple
 
 from tapecheck.contract import Evidence
+from tapecheck.contracts.probing import attributed
 from tapecheck.contracts.sphing import (
     FIELD,
     call_of,
     check_each_operator,
+    check_operators,
     output_of,
     population,
     pulled_back,
+    tangent_of,
     with_leaves,
 )
 from tapecheck.faults.empty import sets as faults
 from tapecheck.lazy import torch
-from tapecheck.subjects.sph import Call, Operators
+from tapecheck.subjects.sph import PRODUCT, Call, Operators
 
 TRAILING = {"density": (), "interpolate": FIELD["interpolate"], "gradient": (*FIELD["gradient"], 2)}
 """The axes of a result after the first."""
@@ -87,6 +90,39 @@ def empty_backward(operators: Operators, operator: str, sizes: Sizes) -> Evidenc
         observed[strides] = {name: described(gradient) for name, gradient in found.items()}
         due[strides] = {name: described(torch.zeros_like(leaf)) for name, leaf in leaves.items()}
     return Evidence(observed, due)
+
+
+@check_each_operator(
+    "empty.tangent",
+    cases={"query": Sizes(0, 5), "reference": Sizes(5, 0), "both": Sizes(0, 0)},
+    faults=[faults.tangents_reduced, faults.flat_tangents_where_empty],
+    near_misses=[faults.empty_tensors_cloned],
+)
+def empty_tangent(operators: Operators, operator: str, sizes: Sizes) -> Evidence:
+    call = empty_call(operators, operator, *sizes)
+    found = tangent_of(operators.run, call)
+    value = output_of(operators.run, call)
+    shown = "none" if found is None else described(found)
+    due = described(torch.zeros(sizes.queries, *TRAILING[operator], dtype=torch.float64))
+    return Evidence(
+        {"value": described(value), "tangent": due if found is None else shown}, {"value": due, "tangent": due}
+    )
+
+
+@check_operators(
+    "empty.hvp",
+    cases={"query": Sizes(0, 5), "reference": Sizes(5, 0), "both": Sizes(0, 0)},
+    needs=[PRODUCT],
+    faults=[faults.product_of_nothing_is_flat],
+    near_misses=[faults.launch_guarded],
+)
+def empty_hvp(operators: Operators, sizes: Sizes) -> Evidence:
+    assert operators.hessian_product is not None
+    call = empty_call(operators, "density", *sizes)
+    v, u = (torch.ones_like(side.positions) for side in (call.query, call.reference))
+    with attributed("Hessian product"):
+        found = operators.hessian_product(call, v, u)
+    return Evidence({"product": described(found)}, {"product": described(torch.zeros_like(v))})
 
 
 def with_other_strides(tensor: torch.Tensor) -> torch.Tensor:

@@ -9,9 +9,11 @@ from tapecheck.contracts.sphing import (
     check_each_operator,
     check_operators,
     compared,
+    compared_forward,
     output_of,
     population,
     results,
+    tangent_of,
 )
 from tapecheck.faults.kinds import table as faults
 from tapecheck.lazy import torch
@@ -71,6 +73,25 @@ def direction_table(operators: Operators, direction: str) -> Evidence:
 def are_of(particles: Any, kinds: str) -> torch.Tensor:
     """Which particles are of these kinds."""
     return torch.isin(particles.kinds, torch.tensor([KINDS.index(kind) for kind in kinds.split()]).to(particles.kinds))
+
+
+@check_each_operator(
+    "kinds.masked-primal",
+    case="forward",
+    needs=tuple(TABLE),
+    faults=[faults.mask_in_the_value_alone_forward, faults.masked_queries_receive],
+    near_misses=[faults.selected_particles_alone],
+)
+def masked_tangent(operators: Operators, operator: str) -> Evidence:
+    query, reference = population([0, 1, 2, 3] * 2, salt=3), population([3, 2, 1, 0] * 2, salt=4)
+    found = {}
+    for direction, (receiving, contributing) in TABLE.items():
+        if operator_of(operators, direction) == operator:
+            call = call_of(operators, operator, query, reference, direction)
+            tangent = tangent_of(operators.run, call)
+            selected = are_of(query, receiving), are_of(reference, contributing)
+            found[direction] = "no tangent" if tangent is None else compared_forward(tangent, call, *selected)
+    return all_right(found)
 
 
 @check_each_operator(

@@ -1,6 +1,7 @@
 """Faults and near misses of the checks of populations without particles."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tapecheck.faults.bridge.wrapping import passed_through
@@ -93,6 +94,49 @@ def flat_gradients_of_empty_tensors(subject: SphSubject) -> SphSubject:
         return passed_through([tensor], lambda seeds: [None if s is None else s.flatten() for s in seeds])[0]
 
     return with_empty_tensors(subject, lambda tensor: flattened(tensor) if tensor.is_floating_point() else tensor)
+
+
+def _with_tangents(subject: SphSubject, mapping: Callable[[Any], Any]) -> SphSubject:
+    from torch.autograd import forward_ad
+
+    def mapped(call: Call, result: Any) -> Any:
+        if forward_ad._current_level < 0:
+            return result
+        tangent = forward_ad.unpack_dual(result).tangent
+        return result if tangent is None else mapping(result)
+
+    return with_results(subject, mapped)
+
+
+def tangents_reduced(subject: SphSubject) -> SphSubject:
+    """Whether a tangent is live is asked by its largest entry, of which there must be one."""
+    from torch.autograd import forward_ad
+
+    def asked(call: Call) -> Call:
+        if forward_ad._current_level >= 0:
+            for tensor in call.tensors.values():
+                if tensor.is_floating_point() and (tangent := forward_ad.unpack_dual(tensor).tangent) is not None:
+                    tangent.abs().max()
+        return call
+
+    return subject.running(lambda run: lambda call: run(asked(call)))
+
+
+def flat_tangents_where_empty(subject: SphSubject) -> SphSubject:
+    """In forward mode a result without rows, or without references, has one axis more."""
+    return _with_tangents(subject, lambda result: result[..., None])
+
+
+def product_of_nothing_is_flat(subject: SphSubject) -> SphSubject:
+    """The Hessian product of an empty population has one axis alone."""
+    product = subject.operators.hessian_product
+    assert product is not None
+
+    def flat(call: Call, v: Any, u: Any) -> Any:
+        found = product(call, v, u)
+        return found.flatten() if _without_particles(call) else found
+
+    return replace(subject, operators=replace(subject.operators, hessian_product=flat))
 
 
 def strides_as_they_come(subject: SphSubject) -> SphSubject:

@@ -76,6 +76,21 @@ def mask_in_the_value_alone(subject: SphSubject) -> SphSubject:
     return subject.running(wrap)
 
 
+def mask_in_the_value_alone_forward(subject: SphSubject) -> SphSubject:
+    """The value is masked, the tangent is that of all pairs."""
+    from torch.autograd import forward_ad
+
+    def wrap(run: Run) -> Run:
+        def masked(call: Call) -> Any:
+            value = forward_ad.unpack_dual(run(call)).primal
+            tangent = forward_ad.unpack_dual(run(turned(call, "unmasked"))).tangent
+            return value if tangent is None else forward_ad.make_dual(value, tangent)
+
+        return masked
+
+    return subject.running(wrap)
+
+
 def selected_particles_alone(subject: SphSubject) -> SphSubject:
     """Particles that a direction excludes are left out of the call, and get their zero afterwards."""
 
