@@ -29,3 +29,14 @@ def test_pairwise_force(tmp_path):
     assert found == expected
     assert difference < 1e-12
     assert abs(potential / twice - 1) < 1e-6
+
+
+def test_newton_krylov(tmp_path):
+    printed = output_of("newton_krylov.py", tmp_path)
+    exact, differences = (
+        list(map(float, re.findall(r"\|∇E\| ([\d.e+-]+)", part))) for part in printed.split("Hessian ")[1:]
+    )
+    for history in (exact, differences):
+        assert history[-1] < 1e-8 * history[0]
+        assert history[-1] / history[-2] < 0.1 * history[2] / history[1]
+    assert float(re.search(r"→ ([\d.e+-]+)", printed)[1]) < 1e-10

@@ -154,7 +154,8 @@ def tangent_of(run: Run, call: Call, kept: torch.Tensor | None = None) -> torch.
                 value, direction = tensor.detach().clone(), _draw(50 + at)(*tensor.shape) - 0.5
                 weight = kept if kept is not None and name == "reference.masses" else 1.0
                 duals[name] = forward_ad.make_dual(value * weight, direction * weight)
-        return forward_ad.unpack_dual(output_of(run, call.replacing(duals))).tangent
+        tangent: torch.Tensor | None = forward_ad.unpack_dual(output_of(run, call.replacing(duals))).tangent
+        return tangent
 
 
 def seed_of(output: torch.Tensor) -> torch.Tensor:
