@@ -58,7 +58,8 @@ class _Function(torch.autograd.Function):
     @staticmethod
     def saved(ctx: Any, tensors: Tensors) -> None:
         ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
+        if _may_vary():
+            ctx.save_for_forward(*tensors)
         ctx.set_materialize_grads(False)
 
 
@@ -82,7 +83,7 @@ class StateAwareWarpFunction(_Function):
         ctx.places, ctx.others = build.places, tuple(build.inert)
         tensors = (*inputs[LEADING:], *build.inert.values())
         ctx.save_for_backward(*tensors)
-        if jvp is not None:
+        if jvp is not None and _may_vary():
             ctx.save_for_forward(*tensors)
         ctx.set_materialize_grads(False)
         made = output if isinstance(output, tuple) else (output,)
@@ -361,9 +362,14 @@ def tracked_places(tensors: Sequence[torch.Tensor | None]) -> list[int]:
     A tensor wrapped by a function transform always counts: what it hides is not known here.
     """
     grad = torch.is_grad_enabled()
-    if torch._C._functorch.peek_interpreter_stack() is None and forward_ad._current_level < 0:
+    if not _may_vary():
         return [n for n, t in enumerate(tensors) if grad and t is not None and t.requires_grad]
     return [n for n, t in enumerate(tensors) if t is not None and ((grad and t.requires_grad) or _transformed(t))]
+
+
+def _may_vary() -> bool:
+    """Whether anything can carry a tangent now: inside a dual level, or a function transform."""
+    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def _transformed(tensor: torch.Tensor) -> bool:
