@@ -58,7 +58,10 @@ def is_part(posargs: list[str]) -> bool:
 
 
 def judge(session: nox.Session, warp: str, *options: str, subjects: tuple[str, ...] = ("warp",)) -> None:
-    """Judges subjects on a release; the matrix follows. Where only a part is asked for, that of the first one alone."""
+    """Judges subjects on a release; the matrix follows. Where only a part is asked for, that of the first one alone.
+
+    Beside Warp a subject is judged again only where it, or what judges it, has changed.
+    """
     posargs = rest(session)
     named, part = "--subject" in posargs, is_part(posargs)
     if not part:
@@ -67,7 +70,8 @@ def judge(session: nox.Session, warp: str, *options: str, subjects: tuple[str, .
     if part or named:
         subjects = subjects[:1]
     for subject in subjects:
-        python(session, "tapecheck.cli", "run", "--subject", subject, "--warp", warp, *options, *posargs)
+        again = ("--resume",) if subject != subjects[0] else ()
+        python(session, "tapecheck.cli", "run", "--subject", subject, "--warp", warp, *again, *options, *posargs)
 
 
 @session
