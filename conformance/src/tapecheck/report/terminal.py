@@ -9,6 +9,7 @@ from statistics import median
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -25,7 +26,11 @@ SPEED_STYLES = {"slower": "bold red", "not slower": "green", "inconclusive": "di
 
 def print_matrix(console: Console, table: Table) -> None:
     """A line a family, with how many of each outcome in each column; then what is wrong."""
-    grid = Grid("family", *("\n".join(column) for column in table.columns), title="Contracts by Warp release")
+    grid = Grid(
+        Column("family", no_wrap=True),
+        *("\n".join(column) for column in table.columns),
+        title="Contracts by Warp release",
+    )
     for family, rows in table.families.items():
         grid.add_row(family, *(_counts(rows, column) for column in range(len(table.columns))))
     console.print(grid)
