@@ -1,7 +1,8 @@
 """An operator of your own: a kernel, what it reads and what it gives, and torch differentiates it.
 
 Particles with charges repel each other by E = ½ Σ_ij q_i q_j exp(-r_ij / λ). Warp computes forces and energies in one
-kernel; that the forces are minus the energy's gradient, torch finds out by itself.
+kernel; that the forces are minus the energy's gradient, torch finds out by itself. A second kernel, linear in the
+tangents, adds forward mode and second derivatives: here how stiff the particles are held along a direction.
 """
 
 import torch
@@ -38,9 +39,43 @@ def kernel(State, build):  # noqa: N803  # a type
     return repulsion
 
 
+def tangent_kernel(State, build):  # noqa: N803  # the state holds a tangent beside each field
+    scalar, vector = build.scalar, build.vector
+    half, zero = scalar(0.5), scalar(0.0)
+
+    @wp.func
+    def sums(state: State, i: int):
+        force, energy = vector(), scalar(0.0)
+        for place in range(state.row_offsets[i], state.row_offsets[i] + state.row_counts[i]):
+            j = state.neighbors[place]
+            x = state.query_positions[i] - state.reference_positions[j]
+            dx = state.query_positions_tangent[i] - state.reference_positions_tangent[j]
+            r = wp.length(x)
+            if r > zero:
+                fall = wp.exp(-r / state.screening)
+                dr = wp.dot(x, dx) / r
+                pair = state.charges[i] * state.charges[j] * fall
+                varied = state.charges_tangent[i] * state.charges[j] + state.charges[i] * state.charges_tangent[j]
+                dpair = varied * fall - pair * dr / state.screening
+                slope = pair / (state.screening * r)
+                force += (dpair / (state.screening * r) - slope * dr / r) * x + slope * dx
+                energy += half * dpair
+        return force, energy
+
+    @wp.kernel(module="unique")
+    def repulsion_tangent(state: State, force: wp.array(dtype=vector), energy: wp.array(dtype=scalar)):
+        i = wp.tid()
+        force_i, energy_i = sums(state, i)
+        force[i] = force_i
+        energy[i] = energy_i
+
+    return repulsion_tangent
+
+
 REPULSION = OperatorSpec(
     name="repulsion",
     kernel=kernel,
+    tangent_kernel=tangent_kernel,
     reads=("query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"),
     extras=(ExtraSpec("charges", rows="query", axes=0), ExtraSpec("screening", ExtraKind.SCALAR)),
     outputs=(
@@ -56,10 +91,19 @@ charges = torch.rand(count, generator=generator, dtype=torch.float64, requires_g
 ones, kinds = torch.ones(count, dtype=torch.float64), torch.zeros(count, dtype=torch.int32)
 everybody = sw.AdjacencyList.from_pairs(*torch.ones(count, count).nonzero().T, count, count)
 
-context = SPHContext(sw.ParticleState(positions, ones, ones, kinds), sw.OperationProperties(), adjacency=everybody)
-force, energy = launch_operator(REPULSION, context, charges=charges, screening=0.2)
+
+def forces_and_energies(x):
+    context = SPHContext(sw.ParticleState(x, ones, ones, kinds), adjacency=everybody)
+    return launch_operator(REPULSION, context, charges=charges, screening=0.2)
+
+
+force, energy = forces_and_energies(positions)
 slope, potential = torch.autograd.grad(energy.sum(), (positions, charges))
+direction = torch.rand(count, 3, generator=generator, dtype=torch.float64)
+_, (stiffness, _) = torch.func.jvp(forces_and_energies, (positions.detach(),), (direction,))
+_, hessian = torch.autograd.functional.hvp(lambda x: forces_and_energies(x)[1].sum(), positions.detach(), direction)
 
 print(f"largest force: {force.abs().max():.4f}, minus the energy's gradient: {(-slope).abs().max():.4f}")
 print(f"largest difference: {(force + slope).abs().max():.1e}")
 print(f"Σ q ∂E/∂q: {(charges * potential).sum():.4f}, twice the energy: {2 * energy.sum():.4f}")
+print(f"largest change of a force: {stiffness.abs().max():.4f}, by the energy's Hessian: {hessian.abs().max():.4f}")

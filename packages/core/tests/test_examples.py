@@ -25,10 +25,13 @@ def test_quickstart(tmp_path):
 
 def test_pairwise_force(tmp_path):
     printed = output_of("pairwise_force.py", tmp_path)
-    found, expected, difference, potential, twice = map(float, re.findall(r": ([\d.e+-]+)", printed))
+    found, expected, difference, potential, twice, change, by_hessian = map(
+        float, re.findall(r": ([\d.e+-]+)", printed)
+    )
     assert found == expected
     assert difference < 1e-12
     assert abs(potential / twice - 1) < 1e-6
+    assert change == by_hessian
 
 
 def test_newton_krylov(tmp_path):
