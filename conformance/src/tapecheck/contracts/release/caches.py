@@ -177,13 +177,11 @@ def silenced_by(wp: WarpSubject, setting: str) -> Evidence:
 
 @check(
     "release.preload",
-    cases={"as-it-comes": False, "block-size": True},
     faults=[faults.nothing_is_loaded_ahead, faults.launches_with_other_options],
     near_misses=[faults.loaded_ahead_twice],
     **SLOW,
 )
-def preload(wp: WarpSubject, given: bool) -> Evidence:
-    size = ["1" if wp.get_device().is_cpu else "256"] if given else []
+def preload(wp: WarpSubject) -> Evidence:
     with empty_cache() as kernel_cache:
-        done = finished(wp, "preloaded.py", kernel_cache, *size)
+        done = finished(wp, "preloaded.py", kernel_cache)
     return Evidence(done.report, {"result": DOUBLED, "built ahead": 1, "built at the launch": 0})

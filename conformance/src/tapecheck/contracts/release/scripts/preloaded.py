@@ -1,8 +1,7 @@
 # mypy: ignore-errors
-"""Loads a module ahead, with the named block size where one is given, and counts what each step builds."""
+"""Loads a module ahead, and counts what each step builds."""
 
 import os
-import sys
 from pathlib import Path
 
 import sound
@@ -14,7 +13,6 @@ def built():
 
 
 before = built()
-options = {"block_dim": int(sys.argv[2])} if len(sys.argv) > 2 else {}
-wp.load_module("sound", device=wp.get_device(), **options)
+wp.load_module("sound", device=wp.get_device())
 ahead = built()
 sound.report({"result": sound.doubled(), "built ahead": ahead - before, "built at the launch": built() - ahead})
