@@ -57,10 +57,10 @@ def is_part(posargs: list[str]) -> bool:
     return "-k" in posargs or any(name[:1] != "-" for name in named)
 
 
-def judge(session: nox.Session, warp: str, *options: str, subjects: tuple[str, ...] = ("warp",)) -> None:
+def judge(session: nox.Session, warp: str, *subjects: str) -> None:
     """Judges subjects on a release; the matrix follows. Where only a part is asked for, that of the first one alone.
 
-    Beside Warp a subject is judged again only where it, or what judges it, has changed.
+    A whole cell of a listed release is judged again only where the subject, the environment or what judges it has changed.
     """
     posargs = rest(session)
     named, part = "--subject" in posargs, is_part(posargs)
@@ -69,23 +69,23 @@ def judge(session: nox.Session, warp: str, *options: str, subjects: tuple[str, .
         session.notify("matrix", [])
     if part or named:
         subjects = subjects[:1]
+    kept = () if part or NAMED else ("--resume",)
     for subject in subjects:
-        again = ("--resume",) if subject != subjects[0] else ()
-        python(session, "tapecheck.cli", "run", "--subject", subject, "--warp", warp, *again, *options, *posargs)
+        python(session, "tapecheck.cli", "run", "--subject", subject, "--warp", warp, *kept, *posargs)
 
 
 @session
 @nox.parametrize("warp", NAMED or DEFAULT)
 def conformance(session: nox.Session, warp: str) -> None:
     """Judge one release of the everyday set; `-- --warp V` any other."""
-    judge(session, warp, subjects=("warp",) if NAMED else ("warp", "sphweft"))
+    judge(session, warp, "warp", *([] if NAMED else ["sphweft"]))
 
 
 @session
 @nox.parametrize("warp", ALL)
 def conformance_all(session: nox.Session, warp: str) -> None:
     """Judge one release of all; an interrupted run goes on where it ended."""
-    judge(session, warp, "--resume")
+    judge(session, warp, "warp")
 
 
 @session
