@@ -60,7 +60,7 @@ def is_part(posargs: list[str]) -> bool:
 def judge(session: nox.Session, warp: str, *subjects: str) -> None:
     """Judges subjects on a release; the matrix follows. Where only a part is asked for, that of the first one alone.
 
-    A whole cell of a listed release is judged again only where the subject, the environment or what judges it has changed.
+    A whole cell of a listed release is judged again only where the subject, the environment or the suite has changed.
     """
     posargs = rest(session)
     named, part = "--subject" in posargs, is_part(posargs)
