@@ -1,5 +1,6 @@
 """Which pairs each direction selects, and what follows for values and gradients."""
 
+from collections.abc import Callable
 from typing import Any
 
 from tapecheck.contract import Evidence
@@ -17,7 +18,7 @@ from tapecheck.contracts.sphing import (
 )
 from tapecheck.faults.kinds import table as faults
 from tapecheck.lazy import torch
-from tapecheck.subjects.sph import OPERATORS, Operators
+from tapecheck.subjects.sph import OPERATORS, Call, Operators
 
 KINDS = ("fluid", "boundary", "ghost", "other")
 REAL = "fluid boundary other"
@@ -75,6 +76,17 @@ def are_of(particles: Any, kinds: str) -> torch.Tensor:
     return torch.isin(particles.kinds, torch.tensor([KINDS.index(kind) for kind in kinds.split()]).to(particles.kinds))
 
 
+def by_direction(operators: Operators, operator: str, said: Callable[..., Any]) -> Evidence:
+    """What is said of a call and of those that its direction selects, where this operator stands for the direction."""
+    query, reference = population([0, 1, 2, 3] * 2, salt=3), population([3, 2, 1, 0] * 2, salt=4)
+    found = {}
+    for direction, (receiving, contributing) in TABLE.items():
+        if operator_of(operators, direction) == operator:
+            call = call_of(operators, operator, query, reference, direction)
+            found[direction] = said(call, are_of(query, receiving), are_of(reference, contributing))
+    return all_right(found)
+
+
 @check_each_operator(
     "kinds.masked-primal",
     case="forward",
@@ -83,15 +95,11 @@ def are_of(particles: Any, kinds: str) -> torch.Tensor:
     near_misses=[faults.selected_particles_alone],
 )
 def masked_tangent(operators: Operators, operator: str) -> Evidence:
-    query, reference = population([0, 1, 2, 3] * 2, salt=3), population([3, 2, 1, 0] * 2, salt=4)
-    found = {}
-    for direction, (receiving, contributing) in TABLE.items():
-        if operator_of(operators, direction) == operator:
-            call = call_of(operators, operator, query, reference, direction)
-            tangent = tangent_of(operators.run, call)
-            selected = are_of(query, receiving), are_of(reference, contributing)
-            found[direction] = "no tangent" if tangent is None else compared_forward(tangent, call, *selected)
-    return all_right(found)
+    def said(call: Call, *selected: torch.Tensor) -> str:
+        tangent = tangent_of(operators.run, call)
+        return "no tangent" if tangent is None else compared_forward(tangent, call, *selected)
+
+    return by_direction(operators, operator, said)
 
 
 @check_each_operator(
@@ -102,11 +110,6 @@ def masked_tangent(operators: Operators, operator: str) -> Evidence:
     near_misses=[faults.selected_particles_alone],
 )
 def masked_primal(operators: Operators, operator: str) -> Evidence:
-    query, reference = population([0, 1, 2, 3] * 2, salt=3), population([3, 2, 1, 0] * 2, salt=4)
-    found = {}
-    for direction, (receiving, contributing) in TABLE.items():
-        if operator_of(operators, direction) == operator:
-            call = call_of(operators, operator, query, reference, direction)
-            observed = results(operators.run, call)
-            found[direction] = compared(observed, call, are_of(query, receiving), are_of(reference, contributing))
-    return all_right(found)
+    return by_direction(
+        operators, operator, lambda call, *selected: compared(results(operators.run, call), call, *selected)
+    )
