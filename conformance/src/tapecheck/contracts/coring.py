@@ -63,6 +63,20 @@ def due(given: Particles) -> torch.Tensor:
     return oracles.density(query=given, reference=given, domain=domain, rules=rules).to(dtype)
 
 
+ALONG = {"positions": 0.5, "supports": -0.25, "masses": 2.0}
+"""What each tensor's tangent is filled with; several are never alike."""
+
+
+def duals_of(given: Particles, *varying: str) -> tuple[Particles, dict[str, torch.Tensor]]:
+    """The particles with dual tensors for some, and their tangents; inside a dual level."""
+    from torch.autograd import forward_ad
+
+    named = vars(given)
+    along = {name: torch.full_like(named[name], ALONG[name]).cumsum(0) for name in varying}
+    duals = {name: forward_ad.make_dual(named[name], tangent) for name, tangent in along.items()}
+    return type(given)(**{**named, **duals}), along
+
+
 def judged(density: Density, given: Particles) -> str:
     """What is to be said of a density, and of its gradients where something requires one."""
     output, wanted = called(density, given), due(given)

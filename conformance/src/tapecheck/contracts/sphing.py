@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,13 +83,18 @@ def call_of(
     query: oracles.Particles,
     reference: oracles.Particles,
     direction: str = "",
+    field: tuple[int, ...] | None = None,
 ) -> Call:
-    """A call in a periodic box, every pair listed, with the first words that the implementation knows."""
+    """A call in a periodic box, every pair listed, with the first words that the implementation knows.
+
+    `field` are the trailing axes of fields; left out, those of `FIELD`.
+    """
+    field = FIELD.get(operator) if field is None else field
     function, support_mode, scheme, everybody = (
         operators.knows(*words)[0] for words in (FUNCTIONS, SUPPORT_MODES, SCHEMES, ("all_to_all", "unmasked"))
     )
     draw, counts = _draw(99), (len(query.masses), len(reference.masses))
-    fields = [draw(count, *FIELD[operator]) - 0.5 if operator in FIELD else None for count in counts]
+    fields = [None if field is None else draw(count, *field) - 0.5 for count in counts]
     return Call(
         operator=operator,
         query=query,
@@ -137,25 +142,29 @@ def results(run: Run, call: Call) -> dict[str, torch.Tensor]:
     return {"value": output.detach()} | pulled_back(output, leaves, seed_of(output))
 
 
-def tangent_of(run: Run, call: Call, kept: torch.Tensor | None = None) -> torch.Tensor | None:
-    """The tangent of a call along a direction of every floating tensor, always the same one.
+def directions_of(call: Call) -> dict[str, torch.Tensor]:
+    """A direction for each floating tensor, by name, always the same ones."""
+    named = enumerate(call.tensors.items())
+    return {name: _draw(50 + at)(*tensor.shape) - 0.5 for at, (name, tensor) in named if tensor.is_floating_point()}
 
-    Args:
-        run: the implementation.
-        call: in two populations.
-        kept: which references have a mass; left out, all.
-    """
+
+def tangent_along(run: Run, call: Call, along: Mapping[str, torch.Tensor]) -> torch.Tensor | None:
+    """The tangent of a call along directions of some of its tensors."""
     from torch.autograd import forward_ad
 
     with forward_ad.dual_level():
-        duals = {}
-        for at, (name, tensor) in enumerate(call.tensors.items()):
-            if tensor.is_floating_point():
-                value, direction = tensor.detach().clone(), _draw(50 + at)(*tensor.shape) - 0.5
-                weight = kept if kept is not None and name == "reference.masses" else 1.0
-                duals[name] = forward_ad.make_dual(value * weight, direction * weight)
+        duals = {name: forward_ad.make_dual(call.tensors[name].detach().clone(), v) for name, v in along.items()}
         tangent: torch.Tensor | None = forward_ad.unpack_dual(output_of(run, call.replacing(duals))).tangent
         return tangent
+
+
+def tangent_of(run: Run, call: Call, kept: torch.Tensor | None = None) -> torch.Tensor | None:
+    """The tangent of a call in two populations along all directions; the references that are `kept` have a mass."""
+    along = directions_of(call)
+    if kept is not None:
+        call = call.replacing({"reference.masses": call.reference.masses * kept})
+        along["reference.masses"] = along["reference.masses"] * kept
+    return tangent_along(run, call, along)
 
 
 def seed_of(output: torch.Tensor) -> torch.Tensor:
@@ -206,13 +215,21 @@ def compared(observed: dict[str, torch.Tensor], call: Call, query: Any, referenc
     return found
 
 
-def compared_forward(tangent: torch.Tensor, call: Call, query: Any, reference: Any) -> str:
+def compared_forward(tangent: torch.Tensor | None, call: Call, query: Any, reference: Any) -> str:
     """What is to be said of a tangent, where these rows interact without a mask, and all others have none."""
     from tapecheck.subjects.oracle import run
 
     whole = tangent_of(run, replace(call, rules=replace(call.rules, direction="unmasked")), reference)
     assert whole is not None
-    due = torch.where(query.reshape(-1, *[1] * (whole.dim() - 1)), whole, 0.0)
+    return closeness(tangent, torch.where(query.reshape(-1, *[1] * (whole.dim() - 1)), whole, 0.0))
+
+
+def closeness(tangent: torch.Tensor | None, due: torch.Tensor) -> str:
+    """`right to …` of the largest number, or in what way a tangent is wrong."""
+    if tangent is None:
+        return "no tangent"
+    if tangent.shape != due.shape:
+        return f"of shape {tuple(tangent.shape)}, where {tuple(due.shape)} is due"
     error, largest = float((tangent - due).abs().max()), float(due.abs().max())
     return f"right to {error / largest:.0e}" if error <= 1e-11 * largest else how_wrong(tangent.cpu(), due.cpu())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,14 @@ class Domain:
 
 
 def box(domain: Domain, like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Lower corner [m], upper corner [m] and periodicity of a domain, tensors of shape (d,)."""
+    """Lower corner [m], upper corner [m] and periodicity of a domain, tensors of shape (d,).
+
+    Raises:
+        ValueError: a corner is a tensor that something is differentiated by; no operator has such a derivative.
+    """
+    for name, corner in (("minimum", domain.minimum), ("maximum", domain.maximum)):
+        if isinstance(corner, Tensor) and (corner.requires_grad or forward_ad.unpack_dual(corner).tangent is not None):
+            raise ValueError(f"domain.{name} is differentiated by, which no operator knows a derivative for: detach it")
     minimum = torch.as_tensor(domain.minimum, dtype=like.dtype, device=like.device)
     maximum = torch.as_tensor(domain.maximum, dtype=like.dtype, device=like.device)
     return minimum, maximum, torch.as_tensor(domain.periodic, dtype=torch.bool, device=like.device)

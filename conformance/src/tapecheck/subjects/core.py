@@ -52,6 +52,8 @@ class Core:
         in_mode: makes a call's context in the execution mode of that name.
         entering: a context in which the arguments of every call of the autograd Function are noted.
         leaving: the same of what its backward gives.
+        pushing: a context in which each forward-mode launch is noted: for each tensor that its kernel reads the name of
+            the place, the tensor, and its tangent or None.
         slots: names of the flat layout's places, in order, as documented.
         layout: the entries of these places for queries, and references, if they are others.
         is_placeholder: whether an entry of the layout is one.
@@ -73,6 +75,7 @@ class Core:
     in_mode: Callable[[str], Any]
     entering: Noting
     leaving: Noting
+    pushing: Noting
     slots: tuple[str, ...]
     layout: Callable[[Particles, Particles | None], Sequence[Any]]
     is_placeholder: Callable[[Any], bool]

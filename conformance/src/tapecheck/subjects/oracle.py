@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import torch
@@ -33,13 +34,10 @@ class _Watched(torch.autograd.Function):
 
 
 def run(call: Call) -> torch.Tensor:
-    """The result of the oracle."""
-    state: dict[str, Any] = {name: getattr(call, name) for name in ("query", "reference", "domain", "rules")}
-    if call.operator == "gradient":
-        state["scheme"] = call.scheme
-    fields = {"query_field": call.query_field, "reference_field": call.reference_field}
-    state |= {name: field for name, field in fields.items() if field is not None}
-    result = getattr(oracles, call.operator)(**state)
+    """The result of the oracle; what an operator has no parameter for does not reach it."""
+    operator = getattr(oracles, call.operator)
+    given = {**vars(call), "volumes": call.reference_volumes}
+    result = operator(**{name: given[name] for name in signature(operator).parameters if given.get(name) is not None})
     watched: torch.Tensor = _Watched.apply(result, call.query.kinds, call.reference.kinds)
     return watched
 

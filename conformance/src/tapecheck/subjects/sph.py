@@ -30,7 +30,8 @@ DIRECTIONS = (
     *("all_to_ghost", "all_to_fluid", "all_to_boundary", "fluid_to_all", "boundary_to_all"),
 )
 PRODUCT = "Hessian product of density"
-VOCABULARY = frozenset({PRODUCT, *OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
+VOLUMES = "supplied volumes"
+VOCABULARY = frozenset({PRODUCT, VOLUMES, *OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
 """What a check may need; of schemes, modes and functions it takes the first that is known."""
 
 
@@ -48,6 +49,7 @@ class Call:
         scheme: the coefficient of a gradient.
         query_field: shape (N, *field), where the operator reads it.
         reference_field: shape (M, *field), where the operator reads it.
+        reference_volumes: [m²], shape (M,), instead of masses over densities.
     """
 
     operator: str
@@ -59,6 +61,7 @@ class Call:
     scheme: str = ""
     query_field: torch.Tensor | None = None
     reference_field: torch.Tensor | None = None
+    reference_volumes: torch.Tensor | None = None
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -67,7 +70,7 @@ class Call:
         found = {
             f"{side}.{name}": tensor for side, particles in sides.items() for name, tensor in vars(particles).items()
         }
-        found |= {name: getattr(self, name) for name in ("query_field", "reference_field")}
+        found |= {name: getattr(self, name) for name in ("query_field", "reference_field", "reference_volumes")}
         return {name: tensor for name, tensor in found.items() if tensor is not None}
 
     def replacing(self, tensors: Mapping[str, torch.Tensor]) -> Call:

@@ -140,6 +140,26 @@ def leaving() -> Iterator[list[tuple[Any, ...]]]:
         yield found
 
 
+DOCUMENTED = {slot.name: slot.documented for slot in inspect.LAYOUT}
+
+
+@contextmanager
+def pushing() -> Iterator[list[tuple[Any, ...]]]:
+    """What each launch of a tangent kernel reads meanwhile."""
+    found: list[tuple[Any, ...]] = []
+    original = inspect.Launcher.run
+
+    def noted(launcher: Any, tensors: Sequence[Any]) -> Any:
+        named = dict(zip((entry.name for entry in launcher.plan.fields), tensors, strict=True))
+        if any(name.endswith("_tangent") for name in named):
+            places = (name for name in named if name in DOCUMENTED)
+            found.append(tuple((DOCUMENTED[name], named[name], named.get(f"{name}_tangent")) for name in places))
+        return original(launcher, tensors)
+
+    with mock.patch.object(inspect.Launcher, "run", noted):
+        yield found
+
+
 @contextmanager
 def switched(name: str, value: str) -> Iterator[None]:
     """An environment switch set meanwhile."""
@@ -166,6 +186,7 @@ CORE = Core(
     in_mode=in_mode,
     entering=entering,
     leaving=leaving,
+    pushing=pushing,
     slots=tuple(slot.documented for slot in inspect.LAYOUT),
     layout=entries,
     is_placeholder=lambda entry: isinstance(entry, inspect.NullField),

@@ -25,6 +25,7 @@ def state_of(call: Call) -> dict[str, Any]:
             sphweft.GradientScheme[(call.scheme or "difference").upper()],
             sphweft.InteractionDirection[rules.direction.upper()],
         ),
+        "corrections": sphweft.Corrections(reference_volumes=call.reference_volumes),
     }
 
 

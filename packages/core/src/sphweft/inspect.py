@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from sphweft.bridge.function import StateAwareWarpFunction
+from sphweft.bridge.launch import Launcher
 from sphweft.bridge.layout import LAYOUT, extract_state
 from sphweft.cache import views
 from sphweft.cache.null_fields import NullField, null_field
@@ -16,6 +17,7 @@ from sphweft.runtime import COUNTERS
 __all__ = [
     "DENSITY",
     "LAYOUT",
+    "Launcher",
     "NullField",
     "StateAwareWarpFunction",
     "cached_view",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
+from torch.autograd import forward_ad
 
 from sphweft.enums import GradientScheme, InteractionDirection, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device, tensor_of
@@ -96,7 +97,7 @@ class DomainDescription:
         periodic: whether opposite faces are one, an axis each.
 
     Raises:
-        InputError: lengths differ, or a side is not positive.
+        InputError: lengths differ, a side is not positive, or a bound is differentiated by, which no operator can be.
     """
 
     minimum: Sequence[float]
@@ -109,6 +110,7 @@ class DomainDescription:
     def __post_init__(self) -> None:
         for name, kind in (("minimum", float), ("maximum", float), ("periodic", bool)):
             values = getattr(self, name)
+            _constant(name, values)
             try:
                 object.__setattr__(self, name, tuple(kind(value) for value in values))
             except (TypeError, ValueError):
@@ -134,6 +136,18 @@ class DomainDescription:
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_tensors": {}}
+
+
+def _constant(name: str, bounds: object) -> None:
+    """Refuses bounds that carry a gradient or a tangent, which a float would drop silently."""
+    for bound in bounds if isinstance(bounds, (tuple, list)) else (bounds,):
+        if isinstance(bound, torch.Tensor):
+            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(bound)
+            if wrapped or bound.requires_grad or forward_ad.unpack_dual(bound).tangent is not None:
+                remedy = "detach it, or differentiate by positions instead"
+                raise InputError(
+                    name, "constants, since no operator is differentiable by them", "a varying one", remedy
+                )
 
 
 @dataclass(frozen=True)

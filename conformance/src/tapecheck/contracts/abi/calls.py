@@ -5,7 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 from tapecheck.contract import Evidence, outcome_of
-from tapecheck.contracts.coring import FLOATS, called, check_core, compared, due, equal, judged, particles, pulled_back
+from tapecheck.contracts.coring import (
+    FLOATS,
+    called,
+    check_core,
+    compared,
+    duals_of,
+    due,
+    equal,
+    judged,
+    particles,
+    pulled_back,
+)
 from tapecheck.contracts.probing import RIGHT_OR_REFUSED, attributed, refusal
 from tapecheck.faults.abi import calls as faults
 from tapecheck.lazy import torch
@@ -189,6 +200,44 @@ def inert_pruning(core: Core) -> Evidence:
         {name: entered(core, core.density, *differentiable) for name, differentiable in sets.items()},
         {name: to_enter(*differentiable) for name, differentiable in sets.items()},
     )
+
+
+PLACES_READ = {"positions": ("qPos", "rPos"), "supports": ("qSup",), "masses": ("rMas",)}
+"""Places of the flat layout that a density's kernel reads, by tensor."""
+
+
+@check_core(
+    "abi.pruning-reexpands",
+    faults=[faults.tangents_without_gaps, faults.tangents_of_everything],
+    near_misses=[faults.particles_copied],
+)
+def pruning_reexpands(core: Core) -> Evidence:
+    found = {", ".join(varying): by_place(core, *varying) for varying in (*((name,) for name in FLOATS), FLOATS)}
+    return Evidence(
+        {name: observed for name, (observed, _) in found.items()},
+        {name: wanted for name, (_, wanted) in found.items()},
+    )
+
+
+def by_place(core: Core, *varying: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What a tangent kernel is handed at each place where these tensors vary, and what it should be."""
+    from torch.autograd import forward_ad
+
+    with forward_ad.dual_level():
+        given, along = duals_of(particles(), *varying)
+        with core.pushing() as launches:
+            found = forward_ad.unpack_dual(called(core.density, given)).tangent
+        wanted = forward_ad.unpack_dual(due(given)).tangent
+    seen = {place: tangent for launch in launches for place, _, tangent in launch}
+    observed = {"derivative": "no tangent" if found is None else compared(found, wanted)}
+    expected = {"derivative": "right"}
+    for name, places in PLACES_READ.items():
+        for place in places:
+            tangent = seen.get(place)
+            same = tangent is not None and name in along and torch.equal(tangent, along[name])
+            observed[place] = "none" if tangent is None else "its tangent" if same else "another"
+            expected[place] = "its tangent" if name in along else "none"
+    return observed, expected
 
 
 FLAGS = (("masses",), ("positions",), (), ("masses", "positions"))

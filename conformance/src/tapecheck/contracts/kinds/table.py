@@ -96,8 +96,7 @@ def by_direction(operators: Operators, operator: str, said: Callable[..., Any]) 
 )
 def masked_tangent(operators: Operators, operator: str) -> Evidence:
     def said(call: Call, *selected: torch.Tensor) -> str:
-        tangent = tangent_of(operators.run, call)
-        return "no tangent" if tangent is None else compared_forward(tangent, call, *selected)
+        return compared_forward(tangent_of(operators.run, call), call, *selected)
 
     return by_direction(operators, operator, said)
 

@@ -122,6 +122,29 @@ def everything_answered(subject: Any) -> Any:
     )
 
 
+def tangents_without_gaps(subject: Any) -> Any:
+    """Tangents come one after another, without gaps for tensors that have none."""
+
+    def closed(launch: tuple[Any, ...]) -> tuple[Any, ...]:
+        tangents = [tangent for _, _, tangent in launch if tangent is not None]
+        tangents += [None] * (len(launch) - len(tangents))
+        places = sorted(launch, key=lambda entry: entry[0] != "rMas")
+        return tuple((place, tensor, t) for (place, tensor, _), t in zip(places, tangents, strict=True))
+
+    return _noting(subject, "pushing", closed)
+
+
+def tangents_of_everything(subject: Any) -> Any:
+    """What has no tangent gets one of zeros."""
+    from torch.autograd import forward_ad
+
+    def filled(tensor: Any) -> Any:
+        given = forward_ad.unpack_dual(tensor).tangent
+        return tensor if given is not None else forward_ad.make_dual(tensor, torch.zeros_like(tensor))
+
+    return with_tensors(subject, filled)
+
+
 def every_mode_taken(subject: Any) -> Any:
     """Every mode is taken, and treated as the usual one."""
     in_mode = subject.core.in_mode

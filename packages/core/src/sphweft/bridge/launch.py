@@ -75,7 +75,7 @@ class Launcher:
             wp.launch(
                 self.plan.kernel,
                 self.threads,
-                inputs=(bundle.struct,),
+                inputs=(bundle,),
                 outputs=[_descriptor(tensor) for tensor in made],
                 device=self.plan.device,
                 stream=_stream(device),
@@ -104,13 +104,12 @@ class Launcher:
         if not self.threads or all(seed is None for seed in seeds):
             return gradients
         bundle, _views = self._filled(tensors)
-        state = bundle.struct.__ctype__()
         for entry, owner in zip(self.plan.fields, owners, strict=True):
             if owner >= 0:
-                getattr(state, entry.name).grad = gradients[owner].data_ptr()
+                getattr(bundle.content, entry.name).grad = gradients[owner].data_ptr()
         held = [None if seed is None else seed.contiguous() for seed in seeds]
         launch = _through_tape if switch("SPHWEFT_TAPE_BACKWARD", "0") else _directly
-        launch(self, bundle.struct, held, _stream(_device_of(tensors)))
+        launch(self, bundle, held, _stream(_device_of(tensors)))
         return gradients
 
     def _filled(self, tensors: Sequence[torch.Tensor | None]) -> tuple[StateBundle, list[View]]:
@@ -121,7 +120,7 @@ class Launcher:
             bundle = getattr(plan.reused, "bundle", None)
         if bundle is None:
             COUNTERS["structs_built"] += 1
-            bundle = StateBundle(plan.struct(), plan.filling, tuple(plan.scalars), plan.device.alias)
+            bundle = StateBundle(plan.struct, plan.filling, tuple(plan.scalars), plan.device.alias)
             if not self.differentiated:
                 plan.reused.bundle = bundle
         else:

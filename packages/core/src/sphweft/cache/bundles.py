@@ -17,23 +17,27 @@ from sphweft.runtime import COUNTERS
 
 
 class StateBundle:
-    """A state struct that knows what it holds.
+    """A state struct that knows what it holds. A launch takes it as it takes an instance of the struct.
 
     Args:
-        struct: an instance of the struct's type.
+        struct: the struct's type.
         fields: name, Warp type and entry shape of each tensor field.
         scalars: names of the scalar fields.
         device: name of the Warp device.
     """
 
-    __slots__ = ("_device", "_fields", "_scalars", "_values", "_written", "struct")
+    __slots__ = ("_device", "_fields", "_scalars", "_values", "_written", "content")
 
     def __init__(
         self, struct: Any, fields: Sequence[tuple[str, Any, tuple[int, ...]]], scalars: Sequence[str], device: str
     ) -> None:
-        self.struct, self._fields, self._scalars, self._device = struct, fields, scalars, device
+        self.content = struct.ctype()  # without the attributes of an instance, which cost more to make than to pass
+        self._fields, self._scalars, self._device = fields, scalars, device
         self._written: list[tuple[int | None, int] | None] = [None] * len(fields)
         self._values: Sequence[float] = ()
+
+    def __ctype__(self) -> Any:
+        return self.content
 
     def fill(self, tensors: Sequence[torch.Tensor | None], values: Sequence[float], *, keep: bool) -> list[View]:
         """Writes the fields that changed.
@@ -46,7 +50,7 @@ class StateBundle:
         Returns:
             The views, which must live until the launch.
         """
-        target, written, changed = self.struct.__ctype__(), self._written, 0
+        target, written, changed = self.content, self._written, 0
         views = [
             zeros_without_end(element, self._device) if tensor is None else view(tensor, element, shape, keep=keep)
             for tensor, (_, element, shape) in zip(tensors, self._fields, strict=True)

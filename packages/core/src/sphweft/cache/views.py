@@ -26,41 +26,28 @@ class View:
         array: the Warp array.
         descriptor: what Warp passes to a kernel for it.
         content: address and length, which tell whether a struct holds it already.
+        owner: weak reference to the tensor object that the view is kept for; None where it is not kept.
+        pointer, count, dtype, element: of the tensor when the view was made.
     """
 
-    __slots__ = ("_count", "_dtype", "_element", "_owner", "_pointer", "array", "content", "descriptor")
+    __slots__ = ("array", "content", "count", "descriptor", "dtype", "element", "owner", "pointer")
 
     def __init__(self, tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> None:
         self.array = array_over(tensor, element, shape)
         self.descriptor = self.array.__ctype__()
         self.content = (self.array.ptr, self.array.shape[0])
-        self._pointer, self._count, self._dtype, self._element = (
-            tensor.data_ptr(),
-            tensor.numel(),
-            tensor.dtype,
-            element,
-        )
+        self.owner: Any = None
+        self.pointer, self.count, self.dtype, self.element = tensor.data_ptr(), tensor.numel(), tensor.dtype, element
 
     def attach(self, tensor: torch.Tensor) -> None:
         """Keeps the view for as long as the tensor object lives."""
         key = id(tensor)
-        self._owner = weakref.ref(tensor, lambda dead: _forget(key, dead))
+        self.owner = weakref.ref(tensor, lambda dead: _forget(key, dead))
         _VIEWS[key] = self
-
-    def fits(self, tensor: torch.Tensor, element: Any) -> bool:
-        """Whether it is that object's, and shows what the object is now."""
-        return (
-            self._owner() is tensor
-            and self._pointer == tensor.data_ptr()
-            and self._count == tensor.numel()
-            and self._element is element
-            and self._dtype is tensor.dtype
-            and tensor.is_contiguous()
-        )
 
     def belongs_to(self, tensor: torch.Tensor | weakref.ref[torch.Tensor]) -> bool:
         """Whether it is kept for a tensor object, given itself or by its weak reference."""
-        return self._owner is tensor or self._owner() is tensor
+        return self.owner is tensor or self.owner() is tensor
 
 
 _VIEWS: dict[int, View] = {}
@@ -77,7 +64,15 @@ def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], *, keep: bo
     """
     if keep:
         entry = _VIEWS.get(id(tensor))
-        if entry is not None and entry.fits(tensor, element):
+        if (  # it is that object's, and shows what the object is now
+            entry is not None
+            and entry.owner() is tensor
+            and entry.pointer == tensor.data_ptr()
+            and entry.count == tensor.numel()
+            and entry.element is element
+            and entry.dtype is tensor.dtype
+            and tensor.is_contiguous()
+        ):
             COUNTERS["views_reused"] += 1
             return entry
     made = View(tensor, element, shape)
