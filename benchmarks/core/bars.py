@@ -19,39 +19,50 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import torch
-from contenders import CONTENDERS, Case
+from contenders import BACKWARD, CONTENDERS, FORWARD, NO_GRADIENT, TANGENT, TWICE, Case
 from rich.console import Console
 from rich.table import Table
 
-PASSES = ("no grad", "forward", "forward + backward")
+ONCE, AGAIN = "backward", "double backward"
+DIFFERENCES = {ONCE: (BACKWARD, FORWARD), AGAIN: (TWICE, BACKWARD)}
+"""Ways whose time is that of one without that of another."""
 
 
 class Bar(NamedTuple):
-    """What a ratio of times has to keep: sphweft's, divided by a contender's.
+    """What a ratio of times has to keep: sphweft's, divided by another.
 
     Attributes:
-        operators: which.
         count: particles.
-        way: one of `PASSES`, or `"backward"`, the difference of the last two.
+        way: of sphweft.
         contender: whose time it is divided by.
         limit: the largest ratio that is good.
+        other: the contender's way; left out, the same.
     """
 
-    operators: tuple[str, ...]
     count: int
     way: str
     contender: str
     limit: float
+    other: str = ""
+
+    @property
+    def beside(self) -> str:
+        """What its time is divided by."""
+        return f"{self.contender}, {self.other}" if self.other else self.contender
 
 
-BOTH = ("density", "gradient")
+OPERATORS = ("density", "gradient")
+OURS = "sphweft"
 BARS = (
-    Bar(BOTH, 16, "no grad", "warpsphcore", 0.15),
-    Bar(BOTH, 16, "no grad", "plain torch", 0.9),
-    Bar(BOTH, 16, "forward + backward", "warpsphcore", 0.3),
-    Bar(BOTH, 100_000, "no grad", "warpsphcore", 1 / 4),
-    Bar(BOTH, 100_000, "no grad", "hand-written kernel", 1 / 0.7),
-    Bar(BOTH, 100_000, "backward", "warpsphcore", 1 / 4),
+    Bar(16, NO_GRADIENT, "warpsphcore", 0.15),
+    Bar(16, NO_GRADIENT, "plain torch", 0.9),
+    Bar(16, BACKWARD, "warpsphcore", 0.3),
+    Bar(16, TANGENT, "warpsphcore", 0.15),
+    Bar(100_000, NO_GRADIENT, "warpsphcore", 1 / 4),
+    Bar(100_000, NO_GRADIENT, "hand-written kernel", 1 / 0.7),
+    Bar(100_000, ONCE, "warpsphcore", 1 / 4),
+    Bar(100_000, TANGENT, OURS, 2.5, NO_GRADIENT),
+    Bar(100_000, AGAIN, OURS, 4, ONCE),
 )
 COLD_LIMIT = 8.0
 """Seconds that the first call of an operator may take with nothing compiled, the import and the particles apart."""
@@ -82,26 +93,25 @@ def timed(call: Callable[[], Any], calls: int) -> float:
 def measure(counts: Sequence[int], rounds: int) -> Times:
     """Times everything that there is."""
     times: Times = {}
-    for operator in BOTH:
+    for operator in OPERATORS:
         for count in counts:
-            ways: dict[tuple[str, str], Callable[[], Any]] = {}
-            for grad in (False, True):
-                case = Case(operator, count, grad)
-                for name, contender in CONTENDERS.items():
-                    made = contender(case)
-                    if made is not None:
-                        ways[PASSES[grad], name] = made[0]
-                        if made[1]:
-                            ways[PASSES[2], name] = made[1]
+            cases = [Case(operator, count, grad) for grad in (False, True)]
+            ways: dict[tuple[str, str], Callable[[], Any]] = {
+                (way, name): call
+                for case in cases
+                for name, contender in CONTENDERS.items()
+                for way, call in contender(case).items()
+            }
             number = {key: calls_for(call) for key, call in ways.items()}
             fewer = max(5, min(rounds, math.ceil(rounds * 2000 / count)))
             for at in range(fewer):
                 for key in Random(at).sample(list(ways), len(ways)):
                     times.setdefault((operator, count, *key), []).append(timed(ways[key], number[key]))
-    for (operator, count, way, name), forward in list(times.items()):
-        whole = times.get((operator, count, PASSES[2], name))
-        if way == "forward" and whole:
-            times[operator, count, "backward", name] = [a - b for a, b in zip(whole, forward, strict=True)]
+    for operator, count, way, name in list(times):
+        for difference, (whole, part) in DIFFERENCES.items():
+            if way == whole:
+                pairs = zip(times[operator, count, whole, name], times[operator, count, part, name], strict=True)
+                times[operator, count, difference, name] = [a - b for a, b in pairs]
     return times
 
 
@@ -112,12 +122,11 @@ def calls_for(call: Callable[[], Any]) -> int:
     return max(1, int(0.01 / timed(call, 1)))
 
 
-def ratios(times: Times, operator: str, count: int, way: str, contender: str) -> list[float]:
+def ratios(times: Times, operator: str, bar: Bar) -> list[float]:
     """Of each round."""
-    pairs = zip(
-        times.get((operator, count, way, "sphweft"), []), times.get((operator, count, way, contender), []), strict=False
-    )
-    return sorted(ours / theirs for ours, theirs in pairs)
+    ours = times.get((operator, bar.count, bar.way, OURS), [])
+    theirs = times.get((operator, bar.count, bar.other or bar.way, bar.contender), [])
+    return sorted(a / b for a, b in zip(ours, theirs, strict=False))
 
 
 def spread(values: Sequence[float]) -> str:
@@ -157,9 +166,9 @@ def print_bars(console: Console, times: Times, cold: dict[str, float]) -> int:
         table.add_row(what, limit, measured, "met" if good else "[bold red]missed[/]")
 
     for bar in BARS:
-        for operator in bar.operators:
-            found = ratios(times, operator, bar.count, bar.way, bar.contender)
-            what = f"{operator}, {bar.count} particles, {bar.way} / {bar.contender}"
+        for operator in OPERATORS:
+            found = ratios(times, operator, bar)
+            what = f"{operator}, {bar.count} particles, {bar.way} / {bar.beside}"
             if found:
                 add(what, f"≤ {bar.limit:.3g}", spread(found), median(found) <= bar.limit)
             else:
@@ -183,7 +192,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     console = Console(width=None if sys.stdout.isatty() else 140)
-    cold = {} if given.no_cold else {operator: cold_seconds(operator) for operator in BOTH}
+    cold = {} if given.no_cold else {operator: cold_seconds(operator) for operator in OPERATORS}
     times = measure(given.counts, given.rounds)
     print_times(console, times)
     missed = print_bars(console, times, cold)

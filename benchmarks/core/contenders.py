@@ -1,7 +1,8 @@
 """The same sums by other means: plain torch, a Warp kernel made for them alone, `warpsphcore` where it is installed.
 
-A contender takes a case and gives two functions without arguments, or None where it cannot: the sum, and the gradient
-of its total with respect to positions, supports and masses.
+A contender takes a case and gives functions without arguments, one a way in which it can do it: the sum with or without
+a gradient in prospect, the gradient of its total with respect to positions, supports and masses, the derivative of that
+gradient, the tangent of the sum along positions and supports.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import torch
 import warp as wp
+from torch.autograd import forward_ad
 
 import sphweft
 from sphweft.runtime import silence
@@ -78,51 +80,74 @@ class Case:
         return sphweft.AdjacencyList.from_pairs(*self.pairs, self.count, self.count)
 
 
-Timed = tuple[Callable[[], Any], Callable[[], Any] | None]
+NO_GRADIENT, TANGENT, FORWARD = "no gradient", "tangent", "forward"
+BACKWARD, TWICE = "forward + backward", "forward + backward twice"
+
+Ways = dict[str, Callable[[], Any]]
+Tensors = dict[str, torch.Tensor]
 
 
-def differentiated(case: Case, call: Callable[[], torch.Tensor]) -> Timed:
-    """A call, and the gradient of its total."""
+def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]]) -> Ways:
+    """All ways of a sum that torch differentiates; `prepare` makes a call from tensors."""
+    call = prepare(case.tensors)
 
-    def both() -> Any:
-        return torch.autograd.grad(call().sum(), case.leaves, allow_unused=True)
+    def both(create_graph: bool = False) -> Any:
+        return torch.autograd.grad(call().sum(), case.leaves, allow_unused=True, create_graph=create_graph)
 
-    return call, both if case.grad else None
+    def again() -> Any:
+        total = sum(gradient.square().sum() for gradient in both(create_graph=True) if gradient is not None)
+        return torch.autograd.grad(total, case.leaves, allow_unused=True)
+
+    def tangent() -> Any:
+        with forward_ad.dual_level():
+            names = ("positions", "supports")  # one tensor in both roles; for masses `warpsphcore` refuses that
+            duals = {name: forward_ad.make_dual(case.tensors[name], case.tensors[name]) for name in names}
+            return forward_ad.unpack_dual(prepare({**case.tensors, **duals})()).tangent
+
+    if not case.grad:
+        return {NO_GRADIENT: call, TANGENT: tangent}
+    return {FORWARD: call, BACKWARD: both, TWICE: again}
 
 
-def ours(case: Case) -> Timed:
+def ours(case: Case) -> Ways:
     """The operators of this repository."""
-    tensors, adjacency, properties = case.tensors, case.adjacency, sphweft.OperationProperties()
-    state = sphweft.ParticleState(
-        *(tensors[name] for name in ("positions", "supports", "masses", "kinds", "densities"))
-    )
-    values = tensors["values"]
-    if case.operator == "density":
-        return differentiated(case, lambda: sphweft.density(state, adjacency, properties=properties))
-    return differentiated(case, lambda: sphweft.gradient(state, values, adjacency, properties=properties))
+    adjacency, properties = case.adjacency, sphweft.OperationProperties()
+
+    def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
+        names = ("positions", "supports", "masses", "kinds", "densities")
+        state, values = sphweft.ParticleState(*(tensors[name] for name in names)), tensors["values"]
+        if case.operator == "density":
+            return lambda: sphweft.density(state, adjacency, properties=properties)
+        return lambda: sphweft.gradient(state, values, adjacency, properties=properties)
+
+    return ways(case, prepare)
 
 
-def plain_torch(case: Case) -> Timed:
+def plain_torch(case: Case) -> Ways:
     """Gathered pairs and `index_add`."""
-    tensors, (i, j) = case.tensors, case.pairs
-    positions, supports, masses, densities = (tensors[n] for n in ("positions", "supports", "masses", "densities"))
-    values = tensors["values"]
+    i, j = case.pairs
 
-    def density() -> torch.Tensor:
-        x, h = positions[i] - positions[j], supports[i]
-        q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
-        kernel = CONSTANT * (1 - q).clamp(min=0) ** 6 * (1 + q * (6 + q * (35 / 3))) / h**3
-        return torch.zeros_like(masses).index_add(0, i, masses[j] * kernel)
+    def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
+        positions, supports, masses, densities = (tensors[n] for n in ("positions", "supports", "masses", "densities"))
+        values = tensors["values"]
 
-    def gradient() -> torch.Tensor:
-        x, h = positions[i] - positions[j], supports[i]
-        q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
-        slope = CONSTANT * (-56 / 3) * (1 - q).clamp(min=0) ** 5 * (1 + 5 * q) / h**5
-        weight = masses[j] / densities[j] * slope
-        terms = (values[j] - values[i])[:, :, None] * (weight[:, None] * x)[:, None, :]
-        return values.new_zeros(case.count, 3, 3).index_add(0, i, terms)
+        def density() -> torch.Tensor:
+            x, h = positions[i] - positions[j], supports[i]
+            q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
+            kernel = CONSTANT * (1 - q).clamp(min=0) ** 6 * (1 + q * (6 + q * (35 / 3))) / h**3
+            return torch.zeros_like(masses).index_add(0, i, masses[j] * kernel)
 
-    return differentiated(case, density if case.operator == "density" else gradient)
+        def gradient() -> torch.Tensor:
+            x, h = positions[i] - positions[j], supports[i]
+            q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
+            slope = CONSTANT * (-56 / 3) * (1 - q).clamp(min=0) ** 5 * (1 + 5 * q) / h**5
+            weight = masses[j] / densities[j] * slope
+            terms = (values[j] - values[i])[:, :, None] * (weight[:, None] * x)[:, None, :]
+            return values.new_zeros(case.count, 3, 3).index_add(0, i, terms)
+
+        return density if case.operator == "density" else gradient
+
+    return ways(case, prepare)
 
 
 @wp.func
@@ -202,7 +227,7 @@ def hand_gradient(
     out[i] = gradient_of(i, positions, supports, masses, densities, values, offsets, counts, neighbors)
 
 
-def hand_written(case: Case) -> Timed:
+def hand_written(case: Case) -> Ways:
     """A kernel that can do this and nothing else, launched on arrays made once."""
     with silence():
         wp.init()
@@ -241,19 +266,17 @@ def hand_written(case: Case) -> Timed:
 
     with silence():
         forward()
-    return forward, both if case.grad else None
+    return {FORWARD: forward, BACKWARD: both} if case.grad else {NO_GRADIENT: forward}
 
 
-def warpsphcore(case: Case) -> Timed | None:
-    """The published package, as it comes; None where it is not installed."""
+def warpsphcore(case: Case) -> Ways:
+    """The published package, as it comes; in no way where it is not installed. Its gradients have none."""
     try:
         peer: Any = importlib.import_module("warpSPHCore")
     except ImportError:
-        return None
+        return {}
     with silence():
         wp.init()
-    tensors = case.tensors
-    state = peer.ParticleState(*(tensors[name] for name in ("positions", "supports", "masses", "kinds", "densities")))
     domain = peer.DomainDescription(torch.zeros(3), torch.ones(3), torch.zeros(3, dtype=torch.bool), 3)
     properties = peer.OperationProperties(
         kernel=peer.KernelFunctions.Wendland4,
@@ -262,14 +285,24 @@ def warpsphcore(case: Case) -> Timed | None:
         supportMode=peer.SupportScheme.Gather,
         operationMode=peer.OperationDirection.AllToAll,
     )
+
+    def state_of(tensors: Tensors) -> Any:
+        names = ("positions", "supports", "masses", "kinds", "densities")
+        return peer.ParticleState(*(tensors[name] for name in names))
+
     with torch.no_grad():
-        adjacency = peer.radiusSearchCompactHashMap(state, domain)
-    fields = {"queryValues": tensors["values"], "referenceValues": tensors["values"]}
-    given = fields if case.operator == "gradient" else {}
-    return differentiated(case, lambda: peer.warpOperation(state, properties, domain, adjacency=adjacency, **given))
+        adjacency = peer.radiusSearchCompactHashMap(state_of(case.tensors), domain)
+
+    def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
+        state, fields = state_of(tensors), {"queryValues": tensors["values"], "referenceValues": tensors["values"]}
+        given = fields if case.operator == "gradient" else {}
+        return lambda: peer.warpOperation(state, properties, domain, adjacency=adjacency, **given)
+
+    lacking = {TWICE} if case.operator == "density" else {TWICE, TANGENT}  # it refuses tangents of vector fields
+    return {way: call for way, call in ways(case, prepare).items() if way not in lacking}
 
 
-CONTENDERS: dict[str, Callable[[Case], Timed | None]] = {
+CONTENDERS: dict[str, Callable[[Case], Ways]] = {
     "sphweft": ours,
     "plain torch": plain_torch,
     "hand-written kernel": hand_written,

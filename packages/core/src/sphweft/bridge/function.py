@@ -113,7 +113,8 @@ class StateAwareWarpFunction(_Function):
         _ = launcher.tangent  # raises where there is none
         others = [None] * len(ctx.others)
         found = merged(ctx.places, tangents[LEADING:], ctx.others, others)
-        made = iter(jacobian_vector_product(launcher, StateAwareWarpFunction.tensors(ctx), found))
+        tensors = StateAwareWarpFunction.tensors(ctx)
+        made = iter(jacobian_vector_product(launcher, tensors, found, recorded=_recorded([*tensors, *found])))
         outputs = [next(made) if floating else None for floating in launcher.floating]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -307,11 +308,20 @@ def owners_of(launcher: Launcher, tensors: Tensors, needed: Sequence[bool]) -> t
     return tuple(owners), firsts
 
 
-def jacobian_vector_product(launcher: Launcher, tensors: Tensors, tangents: Tensors) -> tuple[torch.Tensor, ...]:
-    """J v, a tangent for each floating output; None is a tangent that is not there."""
+def jacobian_vector_product(
+    launcher: Launcher, tensors: Tensors, tangents: Tensors, recorded: bool = True
+) -> tuple[torch.Tensor, ...]:
+    """J v, a tangent for each floating output; None is a tangent that is not there.
+
+    Args:
+        launcher: of the operator.
+        tensors: one for each field, as are the tangents.
+        tangents: those of the tensors.
+        recorded: whether it may be differentiated further.
+    """
     places = tuple(place for place in launcher.plan.differentiable if tangents[place] is not None)
     arguments = launcher, places, *tensors, *(tangents[place] for place in places)
-    call: Callable[..., Any] = JacobianVectorProduct.apply if launcher.differentiated else JacobianVectorProduct.forward
+    call: Callable[..., Any] = JacobianVectorProduct.apply if recorded else JacobianVectorProduct.forward
     made: tuple[torch.Tensor, ...] = call(*arguments)
     return made
 
@@ -367,6 +377,14 @@ def tracked_places(tensors: Sequence[torch.Tensor | None]) -> list[int]:
     return [n for n, t in enumerate(tensors) if t is not None and ((grad and t.requires_grad) or _transformed(t))]
 
 
+def _recorded(tensors: Sequence[torch.Tensor | None]) -> bool:
+    """Whether tangents that are being pushed may be differentiated further: torch has one level of dual tensors alone,
+    so that nothing but reverse mode and function transforms can do it.
+    """
+    grad = torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    return grad or torch._C._functorch.peek_interpreter_stack() is not None
+
+
 def _may_vary() -> bool:
     """Whether anything can carry a tangent now: inside a dual level, or a function transform."""
     return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None
@@ -375,7 +393,9 @@ def _may_vary() -> bool:
 def _transformed(tensor: torch.Tensor) -> bool:
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return True
-    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+    if forward_ad._current_level < 0 or not tensor.is_floating_point():
+        return False
+    return forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def differentiable_call(launcher: Launcher, tensors: Sequence[torch.Tensor], places: Sequence[int]) -> Any:

@@ -18,7 +18,7 @@ import warp as wp
 
 from sphweft.bridge.plan import Plan
 from sphweft.cache.bundles import StateBundle
-from sphweft.cache.views import View, array_over
+from sphweft.cache.views import View
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
 
 Output = tuple[Any, tuple[int, ...]]
@@ -157,10 +157,10 @@ def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor |
             adjoints.append(_nothing())
             continue
         shape = () if element in DTYPES else element._shape_
-        output = array_over(torch.zeros_like(seed), element, shape)
+        output = View(torch.zeros_like(seed), element, shape).array
         output.requires_grad = True
         adjoints.append(output.grad)
-        grads[output] = array_over(seed, element, shape)
+        grads[output] = View(seed, element, shape).array
     tape = wp.Tape()
     tape.record_func(lambda: launcher.adjoint(state, adjoints, stream), list(grads))
     tape.backward(grads=grads)

@@ -87,7 +87,7 @@ def launch_tangent(spec: OperatorSpec, context: SPHContext, tangents: Mapping[st
         if tangent is not None:
             _check_tangent(entry, tensor, tangent)
     launcher.differentiated = bool(tracked_places([*tensors, *found]))
-    made = jacobian_vector_product(launcher, tensors, found)
+    made = jacobian_vector_product(launcher, tensors, found, recorded=launcher.differentiated)
     return made[0] if len(made) == 1 else made
 
 

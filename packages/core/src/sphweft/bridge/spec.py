@@ -206,6 +206,9 @@ class OperatorSpec:
     threads: ThreadSpec | Callable[[SPHContext, Extras], int] = ThreadSpec.QUERY_COUNT
     tangent_kernel: Callable[[Any, Build], Any] | None = None
 
+    def __hash__(self) -> int:
+        return hash(self.kernel)  # looked up at every call; equality compares the rest
+
     def check_extras(self, context: SPHContext, extras: Extras) -> None:
         """Refuses extras that are missing, undeclared or of the wrong kind.
 

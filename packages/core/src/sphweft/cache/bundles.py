@@ -50,11 +50,12 @@ class StateBundle:
         Returns:
             The views, which must live until the launch.
         """
-        target, written, changed = self.content, self._written, 0
+        target, written, changed, built = self.content, self._written, 0, COUNTERS["views_built"]
         views = [
-            zeros_without_end(element, self._device) if tensor is None else view(tensor, element, shape, keep=keep)
+            zeros_without_end(element, self._device) if tensor is None else view(tensor, element, shape, keep)
             for tensor, (_, element, shape) in zip(tensors, self._fields, strict=True)
         ]
+        COUNTERS["views_reused"] += len(views) - (COUNTERS["views_built"] - built)
         for at, each in enumerate(views):
             if written[at] != each.content:
                 setattr(target, self._fields[at][0], each.descriptor)

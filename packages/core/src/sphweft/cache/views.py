@@ -20,24 +20,32 @@ from sphweft.runtime import COUNTERS, start
 
 
 class View:
-    """A Warp array of shape (n,) over a tensor of shape (n, …).
+    """A tensor of shape (n, …) as a Warp array of shape (n,).
 
     Attributes:
-        array: the Warp array.
         descriptor: what Warp passes to a kernel for it.
         content: address and length, which tell whether a struct holds it already.
         owner: weak reference to the tensor object that the view is kept for; None where it is not kept.
         pointer, count, dtype, element: of the tensor when the view was made.
     """
 
-    __slots__ = ("array", "content", "count", "descriptor", "dtype", "element", "owner", "pointer")
+    __slots__ = ("_array", "_own", "content", "count", "descriptor", "dtype", "element", "owner", "pointer")
 
     def __init__(self, tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> None:
-        self.array = array_over(tensor, element, shape)
-        self.descriptor = self.array.__ctype__()
-        self.content = (self.array.ptr, self.array.shape[0])
+        COUNTERS["views_built"] += 1
+        self._array: Any = None
+        self._own = entries_of(tensor, shape)
+        self.descriptor = wp.from_torch(self._own, dtype=element, return_ctype=True)
+        self.content = (self.descriptor.data, self.descriptor.shape[0])
         self.owner: Any = None
         self.pointer, self.count, self.dtype, self.element = tensor.data_ptr(), tensor.numel(), tensor.dtype, element
+
+    @property
+    def array(self) -> Any:
+        """The Warp array itself, always the same one. No launch needs it."""
+        if self._array is None:
+            self._array = wp.from_torch(self._own, dtype=self.element, requires_grad=False)
+        return self._array
 
     def attach(self, tensor: torch.Tensor) -> None:
         """Keeps the view for as long as the tensor object lives."""
@@ -53,7 +61,7 @@ class View:
 _VIEWS: dict[int, View] = {}
 
 
-def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], *, keep: bool = True) -> View:
+def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], keep: bool = True) -> View:
     """The view of a tensor.
 
     Args:
@@ -73,7 +81,6 @@ def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], *, keep: bo
             and entry.dtype is tensor.dtype
             and tensor.is_contiguous()
         ):
-            COUNTERS["views_reused"] += 1
             return entry
     made = View(tensor, element, shape)
     if keep and tensor.is_contiguous() and tensor.numel():
@@ -87,24 +94,22 @@ def _forget(key: int, dead: weakref.ref[torch.Tensor]) -> None:
         del _VIEWS[key]
 
 
-def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
-    """A new Warp array over a tensor, or over a contiguous copy of it."""
-    COUNTERS["views_built"] += 1
+def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """The tensor as one axis of entries of that shape, or a contiguous copy of it."""
     start()
     own = tensor.detach()
     if not own.is_contiguous():
         own = own.clone(memory_format=torch.contiguous_format)
     rows = (tensor.shape[0], *shape)
     # as_strided, since a contiguous tensor may have odd strides on axes of size zero or one, which Warp refuses
-    own = own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
-    return wp.from_torch(own, dtype=element, requires_grad=False)
+    return own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
 
 
 @cache
 def zeros_without_end(element: Any, device: str) -> View:
     """A view of one entry of zeros that stands for any number of them: a tangent that is not there."""
     made = View.__new__(View)
-    made.array = wp.zeros(1, dtype=element, device=device)
+    made._own = made._array = wp.zeros(1, dtype=element, device=device)
     made.descriptor = made.array.__ctype__()
     made.descriptor.shape[0], made.descriptor.strides[0] = 2**31 - 1, 0
     made.content = (made.array.ptr, -1)
