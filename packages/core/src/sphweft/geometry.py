@@ -69,7 +69,8 @@ def _separation(dimension: int, scalar: Any, periodic: bool) -> Any:
 def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[Any, Any, Any, Any]:
     """W(x, h) = C_d k(q)/h^d and ∇W(x, h) = C_d k'(q)/q x/h^(d+2) with q = |x|/h, h the full support; their tangents.
 
-    What varies W, and what varies the factor of x in ∇W, stands once, and serves the adjoint and the tangent.
+    What varies W, and what varies the factor of x in ∇W, stands once, and serves the adjoint and the tangent; both get
+    q and 1/h, so that a pair's distance is computed, and differentiated, once.
     """
     vector = wp.types.vector(length=dimension, dtype=scalar)
     k, slope, curvature, constant = profile_functions(function, dimension, scalar)
@@ -84,62 +85,63 @@ def _kernel(function: SmoothingFunction, dimension: int, scalar: Any) -> tuple[A
         return volume
 
     @wp.func
+    def factor(q: scalar, inverse: scalar):
+        """∇W = factor x = ∂W/∂x."""
+        return scale(inverse) * inverse * inverse * slope(q)
+
+    @wp.func
+    def widening(q: scalar, inverse: scalar):
+        """∂W/∂h."""
+        return -scale(inverse) * inverse * (order * k(q) + q * q * slope(q))
+
+    @wp.func
+    def variation(q: scalar, inverse: scalar):
+        """∂factor/∂x = variation[0] x, ∂factor/∂h = variation[1]."""
+        first, second = slope(q), curvature(q)
+        cubed = scale(inverse) * inverse * inverse * inverse
+        along = zero
+        if q * q > zero:
+            along = cubed * inverse * (second - first) / (q * q)
+        return along, -cubed * (second + (order + one) * first)
+
+    @wp.func
     def value(x: vector, h: scalar):
         inverse = one / h
         return scale(inverse) * k(wp.length(x) * inverse)
 
-    @wp.func
-    def factor(x: vector, h: scalar):
-        """∇W = factor x = ∂W/∂x."""
-        inverse = one / h
-        return scale(inverse) * inverse * inverse * slope(wp.length(x) * inverse)
-
-    @wp.func
-    def widening(x: vector, h: scalar):
-        """∂W/∂h."""
-        inverse = one / h
-        q = wp.length(x) * inverse
-        return -scale(inverse) * inverse * (order * k(q) + q * q * slope(q))
-
     @wp.func_grad(value)
     def value_adjoint(x: vector, h: scalar, seed: scalar):
-        wp.adjoint[x] += seed * factor(x, h) * x
-        wp.adjoint[h] += seed * widening(x, h)
+        inverse = one / h
+        q = wp.length(x) * inverse
+        wp.adjoint[x] += seed * factor(q, inverse) * x
+        wp.adjoint[h] += seed * widening(q, inverse)
 
     @wp.func
     def value_tangent(x: vector, h: scalar, dx: vector, dh: scalar):
-        return factor(x, h) * wp.dot(x, dx) + widening(x, h) * dh
+        inverse = one / h
+        q = wp.length(x) * inverse
+        return factor(q, inverse) * wp.dot(x, dx) + widening(q, inverse) * dh
 
     @wp.func
     def gradient(x: vector, h: scalar):
-        return factor(x, h) * x
-
-    @wp.func
-    def factor_along(x: vector, h: scalar):
-        """∂factor/∂x = factor_along x."""
         inverse = one / h
-        q = wp.length(x) * inverse
-        radial = zero
-        if q * q > zero:
-            radial = scale(inverse) * (curvature(q) - slope(q)) / (q * q) * inverse * inverse * inverse * inverse
-        return radial
-
-    @wp.func
-    def factor_widening(x: vector, h: scalar):
-        """∂factor/∂h."""
-        inverse = one / h
-        q = wp.length(x) * inverse
-        return -scale(inverse) * inverse * inverse * inverse * (curvature(q) + (order + one) * slope(q))
+        return factor(wp.length(x) * inverse, inverse) * x
 
     @wp.func_grad(gradient)
     def gradient_adjoint(x: vector, h: scalar, seed: vector):
-        along = wp.dot(x, seed)
-        wp.adjoint[x] += factor(x, h) * seed + factor_along(x, h) * along * x
-        wp.adjoint[h] += factor_widening(x, h) * along
+        inverse = one / h
+        q = wp.length(x) * inverse
+        along, wider = variation(q, inverse)
+        towards = wp.dot(x, seed)
+        wp.adjoint[x] += factor(q, inverse) * seed + along * towards * x
+        wp.adjoint[h] += wider * towards
 
     @wp.func
     def gradient_tangent(x: vector, h: scalar, dx: vector, dh: scalar):
-        return factor(x, h) * dx + (factor_along(x, h) * wp.dot(x, dx) + factor_widening(x, h) * dh) * x
+        inverse = one / h
+        q = wp.length(x) * inverse
+        along, wider = variation(q, inverse)
+        return factor(q, inverse) * dx + (along * wp.dot(x, dx) + wider * dh) * x
 
     return value, gradient, value_tangent, gradient_tangent
 

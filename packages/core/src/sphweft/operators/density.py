@@ -25,7 +25,7 @@ def _terms(State: Any, build: Build) -> PairTerms:
     def product(coefficient: scalar, geometry: scalar):
         return coefficient * geometry
 
-    return PairTerms(own, own, mass, mass_tangent, "value", product, *as_it_is(State, scalar), scalar)
+    return PairTerms(own, own, mass, mass_tangent, "value", product, *as_it_is(State, scalar))
 
 
 def _slope_terms(State: Any, build: Build, one_population: bool) -> PairTerms:
@@ -49,7 +49,7 @@ def _slope_terms(State: Any, build: Build, one_population: bool) -> PairTerms:
     def product(coefficient: scalar, geometry: vector):
         return coefficient * geometry
 
-    return PairTerms(own, own, mass, mass_tangent, "gradient", product, *as_it_is(State, vector), vector)
+    return PairTerms(own, own, mass, mass_tangent, "gradient", product, *as_it_is(State, vector))
 
 
 DENSITY = OperatorSpec(

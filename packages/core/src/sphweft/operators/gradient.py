@@ -95,9 +95,8 @@ def _terms(State: Any, build: Build) -> PairTerms:
     def finish_tangent(total: result, tangent: result, state: State, i: int):
         return state.query_densities_tangent[i] * total + state.query_densities[i] * tangent if symmetric else tangent
 
-    return PairTerms(
-        own, own_tangent, coefficient, coefficient_tangent, "gradient", product, finish, finish_tangent, result
-    )
+    last = finish, finish_tangent, symmetric, result
+    return PairTerms(own, own_tangent, coefficient, coefficient_tangent, "gradient", product, *last)
 
 
 def _entry(context: SPHContext, extras: Extras) -> Any:

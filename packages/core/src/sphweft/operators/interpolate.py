@@ -25,7 +25,7 @@ def _terms(State: Any, build: Build) -> PairTerms:
     def product(coefficient: entry, geometry: scalar):
         return coefficient * geometry
 
-    return PairTerms(own, own, amount, amount_tangent, "value", product, *as_it_is(State, entry), entry)
+    return PairTerms(own, own, amount, amount_tangent, "value", product, *as_it_is(State, entry))
 
 
 def _entry(context: SPHContext, extras: Extras) -> Any:

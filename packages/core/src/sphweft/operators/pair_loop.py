@@ -28,6 +28,7 @@ class PairTerms(NamedTuple):
         product: `(coefficient, geometry)` → the pair's contribution, linear in both.
         finish: `(sum, state, i)` → the output.
         finish_tangent: `(sum, its tangent, state, i)` → the output's tangent.
+        sum_in_tangent: whether that reads the sum; otherwise the sum beside its tangent is left at zero.
         result: Warp type of the sum.
     """
 
@@ -39,6 +40,7 @@ class PairTerms(NamedTuple):
     product: Any
     finish: Any
     finish_tangent: Any
+    sum_in_tangent: bool
     result: Any
 
 
@@ -78,7 +80,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         terms.finish_tangent,
     )
     reads_query, reads_reference = mode != SupportMode.SCATTER, mode != SupportMode.GATHER
-    masked, periodic = build.masked, build.periodic
+    masked, periodic, sum_in_tangent = build.masked, build.periodic, terms.sum_in_tangent
 
     @wp.func
     def period_of(state: State):
@@ -130,7 +132,8 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
                 dh_j = state.reference_supports_tangent[j] if reads_reference else zero
                 amount = coefficient(own, state, j)
                 shape = geometry(x, h_i, h_j)
-                total += product(amount, shape)
+                if sum_in_tangent:
+                    total += product(amount, shape)
                 total_tangent += product(coefficient_tangent(own, own_tangent, state, j), shape)
                 total_tangent += product(amount, geometry_tangent(x, h_i, h_j, dx, dh_i, dh_j))
         return total, total_tangent

@@ -44,8 +44,8 @@ def nothing_own(State: Any, build: Build) -> Any:
     return nothing
 
 
-def as_it_is(State: Any, result: Any) -> tuple[Any, Any]:
-    """`(sum, state, i)` → the sum; `(sum, tangent, state, i)` → the tangent."""
+def as_it_is(State: Any, result: Any) -> tuple[Any, Any, bool, Any]:
+    """The last of an operator's terms, where its output is the sum."""
 
     @wp.func
     def unchanged(total: result, state: State, i: int):
@@ -55,4 +55,4 @@ def as_it_is(State: Any, result: Any) -> tuple[Any, Any]:
     def tangent_unchanged(total: result, tangent: result, state: State, i: int):
         return tangent
 
-    return unchanged, tangent_unchanged
+    return unchanged, tangent_unchanged, False, result

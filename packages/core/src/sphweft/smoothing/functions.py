@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import warp as wp
 
 from sphweft.enums import SmoothingFunction
-from sphweft.smoothing.table import Term, derivative, inner_over_q, over_q, profile
+from sphweft.smoothing.table import Term, derivative, inner_over_q, over_q, profile, slopes
 
 
 class ProfileFunctions(NamedTuple):
@@ -27,21 +27,35 @@ class ProfileFunctions(NamedTuple):
 
 
 def profile_functions(function: SmoothingFunction, dimension: int, scalar: Any) -> ProfileFunctions:
-    """The Warp functions of a smoothing function for one dimension and one scalar type."""
+    """The Warp functions of a smoothing function for one dimension and one scalar type, with exact adjoints."""
     terms, constant = profile(function, dimension)
     first = derivative(terms)
     return ProfileFunctions(
-        _total(terms, scalar), _slope(first, scalar), _total(derivative(first), scalar), scalar(constant)
+        _differentiable(terms, scalar),
+        _slope(first, scalar),
+        _differentiable(derivative(first), scalar),
+        scalar(constant),
     )
+
+
+def _differentiable(terms: tuple[Term, ...], scalar: Any) -> Any:
+    """A sum of terms; its adjoint is one more such sum, where Warp's own would go through every power and product."""
+    value, rate = _total(terms, scalar), _total(derivative(terms), scalar)
+
+    @wp.func_grad(value)
+    def adjoint(q: scalar, seed: scalar):
+        wp.adjoint[q] += seed * rate(q)
+
+    return value
 
 
 def _slope(first: tuple[Term, ...], scalar: Any) -> Any:
     divided = over_q(first)
     if divided:
-        return _total(divided, scalar)
-    outer = _total(first, scalar)
+        return _differentiable(divided, scalar)
     knot, inside = inner_over_q(first)
-    inner, innermost = _polynomial(inside, scalar), scalar(float(knot))
+    innermost, inner, inner_rate = scalar(float(knot)), _polynomial(inside, scalar), _polynomial(slopes(inside), scalar)
+    outer, outer_rate = _total(first, scalar), _total(derivative(first), scalar)
 
     @wp.func
     def slope(q: scalar):
@@ -49,6 +63,13 @@ def _slope(first: tuple[Term, ...], scalar: Any) -> Any:
         if q >= innermost:
             ratio = outer(q) / q
         return ratio
+
+    @wp.func_grad(slope)
+    def adjoint(q: scalar, seed: scalar):
+        rate = inner_rate(q)
+        if q >= innermost:
+            rate = (outer_rate(q) - outer(q) / q) / q
+        wp.adjoint[q] += seed * rate
 
     return slope
 
@@ -67,8 +88,15 @@ def _total(terms: Sequence[Term], scalar: Any) -> Any:
 
 
 def _term(term: Term, scalar: Any) -> Any:
-    knot, zero = scalar(float(term.knot)), scalar(0.0)
-    power, factor = _power(term.power, scalar), _polynomial(term.factor, scalar)
+    knot, zero, factor = scalar(float(term.knot)), scalar(0.0), _polynomial(term.factor, scalar)
+    if not term.power:
+
+        @wp.func
+        def step(q: scalar):
+            return wp.where(q < knot, factor(q), zero)
+
+        return step
+    power = _power(term.power, scalar)
 
     @wp.func
     def value(q: scalar):

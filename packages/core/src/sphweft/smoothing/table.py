@@ -84,9 +84,13 @@ def derivative(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _term_derivative(term: Term) -> Term:
-    own = tuple(n * c for n, c in enumerate(term.factor))[1:]
-    factor = _sum(_scaled(term.factor, -term.power), _product((term.knot, Fraction(-1)), own))
+    factor = _sum(_scaled(term.factor, -term.power), _product((term.knot, Fraction(-1)), slopes(term.factor)))
     return Term(term.knot, term.power - 1, factor)
+
+
+def slopes(polynomial: Polynomial) -> Polynomial:
+    """d/dq of a polynomial."""
+    return tuple(n * c for n, c in enumerate(polynomial))[1:]
 
 
 def over_q(terms: tuple[Term, ...]) -> tuple[Term, ...] | None:
