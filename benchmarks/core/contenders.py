@@ -80,7 +80,7 @@ class Case:
         return sphweft.AdjacencyList.from_pairs(*self.pairs, self.count, self.count)
 
 
-NO_GRADIENT, TANGENT, FORWARD = "no gradient", "tangent", "forward"
+NO_GRADIENT, TANGENT, JVP, FORWARD = "no gradient", "value + tangent", "tangent alone", "forward"
 BACKWARD, TWICE = "forward + backward", "forward + backward twice"
 
 Ways = dict[str, Callable[[], Any]]
@@ -112,15 +112,22 @@ def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]]) -
 def ours(case: Case) -> Ways:
     """The operators of this repository."""
     adjacency, properties = case.adjacency, sphweft.OperationProperties()
+    names = ("positions", "supports", "masses", "kinds", "densities")
 
     def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
-        names = ("positions", "supports", "masses", "kinds", "densities")
         state, values = sphweft.ParticleState(*(tensors[name] for name in names)), tensors["values"]
         if case.operator == "density":
             return lambda: sphweft.density(state, adjacency, properties=properties)
         return lambda: sphweft.gradient(state, values, adjacency, properties=properties)
 
-    return ways(case, prepare)
+    def jvp() -> torch.Tensor:
+        state = sphweft.ParticleState(*(case.tensors[name] for name in names))
+        moving = sphweft.ParticleTangents(positions=state.positions, supports=state.supports)
+        options = {"values": case.tensors["values"]} if case.operator == "gradient" else {}
+        operation = sphweft.Operation[case.operator.upper()]
+        return sphweft.warp_operation_jvp(operation, state, adjacency, query_tangents=moving, **options)
+
+    return {**ways(case, prepare), **({} if case.grad else {JVP: jvp})}
 
 
 def plain_torch(case: Case) -> Ways:

@@ -67,20 +67,22 @@ def _terms(State: Any, build: Build) -> PairTerms:
 
     @wp.func
     def coefficient_tangent(own: entry, own_tangent: entry, state: State, j: int):
-        if naive:
-            tangent = volume_tangent_of(state, j) * state.values[j] + volume_of(state, j) * state.values_tangent[j]
-        elif symmetric:
+        if symmetric:
             density = state.reference_densities[j]
             flux = own + state.values[j] / (density * density)
             of_density = two * state.reference_densities_tangent[j] / density * state.values[j]
             flux_tangent = own_tangent + (state.values_tangent[j] - of_density) / (density * density)
             tangent = state.reference_masses_tangent[j] * flux + state.reference_masses[j] * flux_tangent
-        elif difference:
-            of_volume = volume_tangent_of(state, j) * (state.values[j] - own)
-            tangent = of_volume + volume_of(state, j) * (state.values_tangent[j] - own_tangent)
         else:
-            of_volume = volume_tangent_of(state, j) * (state.values[j] + own)
-            tangent = of_volume + volume_of(state, j) * (state.values_tangent[j] + own_tangent)
+            volume, volume_tangent = volume_tangent_of(state, j)
+            if naive:
+                tangent = volume_tangent * state.values[j] + volume * state.values_tangent[j]
+            elif difference:
+                step = state.values_tangent[j] - own_tangent
+                tangent = volume_tangent * (state.values[j] - own) + volume * step
+            else:
+                step = state.values_tangent[j] + own_tangent
+                tangent = volume_tangent * (state.values[j] + own) + volume * step
         return tangent
 
     @wp.func

@@ -19,7 +19,8 @@ def _terms(State: Any, build: Build) -> PairTerms:
 
     @wp.func
     def amount_tangent(own: scalar, own_tangent: scalar, state: State, j: int):
-        return volume_tangent_of(state, j) * state.values[j] + volume_of(state, j) * state.values_tangent[j]
+        volume, volume_tangent = volume_tangent_of(state, j)
+        return volume_tangent * state.values[j] + volume * state.values_tangent[j]
 
     @wp.func
     def product(coefficient: entry, geometry: scalar):

@@ -13,8 +13,8 @@ def volume_fields(build: Build) -> tuple[str, ...]:
 
 
 def volume(State: Any, build: Build) -> tuple[Any, Any]:
-    """`(state, j)` → V_j, the supplied volume or m_j/ρ_j; and its tangent."""
-    supplied = build.supplied_volumes
+    """`(state, j)` → V_j, the supplied volume or m_j/ρ_j; `(state, j)` → V_j and its tangent."""
+    supplied, one = build.supplied_volumes, build.scalar(1.0)
 
     @wp.func
     def volume_of(state: State, j: int):
@@ -23,12 +23,13 @@ def volume(State: Any, build: Build) -> tuple[Any, Any]:
     @wp.func
     def tangent_of(state: State, j: int):
         if supplied:
+            value = state.reference_volumes[j]
             tangent = state.reference_volumes_tangent[j]
         else:
-            density = state.reference_densities[j]
-            of_density = state.reference_masses[j] / density * state.reference_densities_tangent[j]
-            tangent = (state.reference_masses_tangent[j] - of_density) / density
-        return tangent
+            inverse = one / state.reference_densities[j]
+            value = state.reference_masses[j] * inverse
+            tangent = (state.reference_masses_tangent[j] - value * state.reference_densities_tangent[j]) * inverse
+        return value, tangent
 
     return volume_of, tangent_of
 
