@@ -9,15 +9,17 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 from unittest import mock
 
 import pytest
 import torch
 import warp as wp
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import sphweft
-from sphweft.bridge import launch
+from sphweft.bridge import Build, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type, launch, launch_operator
 
 OPERATORS = ("density", "interpolate", "gradient")
 READBACKS = ("aten::_local_scalar_dense", "aten::nonzero", "aten::equal", "aten::is_nonzero")
@@ -30,6 +32,11 @@ BUDGETS: dict[str, dict[str, int]] = {
     "backward of density": {**FIRST, "torch operations": 3},
     "backward of interpolate": {**FIRST, "torch operations": 5},
     "backward of gradient": {**FIRST, "torch operations": 5},
+    "tangent": {**FIRST, "structs filled": 0},
+    # for each gradient a buffer, and two views that make an array of the direction along which it is differentiated
+    "double backward of density": {**FIRST, "views built": 3, "torch operations": 9},
+    "double backward of interpolate": {**FIRST, "views built": 5, "torch operations": 15},
+    "double backward of gradient": {**FIRST, "views built": 5, "torch operations": 15},
 }
 """What a later call with the same tensors may cost. Adjoint launches count as launches."""
 
@@ -103,6 +110,77 @@ def test_forward(calls, operator):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_backward(calls, operator):
     assert costs_backward(*calls(operator, True)) == BUDGETS[f"backward of {operator}"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_double_backward(calls, operator):
+    call, leaves = calls(operator, True)
+    for _ in range(2):
+        out = call()
+        seed = torch.ones_like(out)
+        slopes = torch.autograd.grad(out, leaves, seed, create_graph=True)
+        vectors = [torch.ones_like(slope) for slope in slopes]
+        with counted() as figures:
+            torch.autograd.grad(slopes, leaves, vectors)
+    assert figures == BUDGETS[f"double backward of {operator}"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_explicit_tangent(calls, operator, case):
+    calls(operator, False)
+    positions, supports, masses, densities, values = case.tensors
+    state = sphweft.ParticleState(positions, supports, masses, case.kinds, densities)
+    moving = sphweft.ParticleTangents(positions=positions, supports=supports)
+    options = {} if operator == "density" else {"values": values, "values_tangent": values}
+
+    def call():
+        operation = sphweft.Operation[operator.upper()]
+        return sphweft.warp_operation_jvp(operation, state, case.adjacency, query_tangents=moving, **options)
+
+    assert costs(call) == BUDGETS["tangent"]
+
+
+@pytest.mark.parametrize("live", [1, 30])
+def test_a_dual_call_reads_nothing_back(case, live):
+    names = [f"part_{number}" for number in range(30)]
+    positions, supports, masses, densities, _ = case.tensors
+    context = SPHContext(sphweft.ParticleState(positions, supports, masses, case.kinds, densities))
+    count, spec = context.query.count, first_of(names)
+    tensors = {name: torch.rand(count, dtype=torch.float64) for name in names}
+    with forward_ad.dual_level():
+        along = torch.ones(count, dtype=torch.float64)
+        duals = {name: forward_ad.make_dual(tensors[name], along) for name in names[:live]}
+
+        def call():
+            return launch_operator(spec, context, **tensors | duals)
+
+        found = costs(call)
+        assert forward_ad.unpack_dual(call()).tangent.eq(2).all()
+    assert (found["launches"], found["readbacks"]) == (2, 0)
+
+
+def first_of(names: list[str]) -> OperatorSpec:
+    """Twice the first of many extras."""
+
+    def kernel(State: Any, build: Build) -> Any:  # noqa: N803
+        @wp.kernel(module="unique")
+        def twice(state: State, out: wp.array(dtype=build.scalar)):
+            i = wp.tid()
+            out[i] = state.part_0[i] + state.part_0[i]
+
+        return twice
+
+    def tangent(State: Any, build: Build) -> Any:  # noqa: N803
+        @wp.kernel(module="unique")
+        def twice_the_tangent(state: State, out: wp.array(dtype=build.scalar)):
+            i = wp.tid()
+            out[i] = state.part_0_tangent[i] + state.part_0_tangent[i]
+
+        return twice_the_tangent
+
+    output = OutputSpec(lambda context, extras: entry_type(context), lambda context, extras: (context.query.count,))
+    extras = tuple(ExtraSpec(name, rows="query") for name in names)
+    return OperatorSpec("first", kernel, (), (output,), extras, tangent_kernel=tangent)
 
 
 FIRST_CALL = """

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 
 from sphweft.bridge.launch import Launcher
+from sphweft.bridge.liveness import may_vary, recorded_further, tracked_places
 
 Tensors = Sequence["torch.Tensor | None"]
 LEADING = 6
@@ -58,7 +58,7 @@ class _Function(torch.autograd.Function):
     @staticmethod
     def saved(ctx: Any, tensors: Tensors) -> None:
         ctx.save_for_backward(*tensors)
-        if _may_vary():
+        if may_vary():
             ctx.save_for_forward(*tensors)
         ctx.set_materialize_grads(False)
 
@@ -83,7 +83,7 @@ class StateAwareWarpFunction(_Function):
         ctx.places, ctx.others = build.places, tuple(build.inert)
         tensors = (*inputs[LEADING:], *build.inert.values())
         ctx.save_for_backward(*tensors)
-        if jvp is not None and _may_vary():
+        if jvp is not None and may_vary():
             ctx.save_for_forward(*tensors)
         ctx.set_materialize_grads(False)
         made = output if isinstance(output, tuple) else (output,)
@@ -114,7 +114,7 @@ class StateAwareWarpFunction(_Function):
         others = [None] * len(ctx.others)
         found = merged(ctx.places, tangents[LEADING:], ctx.others, others)
         tensors = StateAwareWarpFunction.tensors(ctx)
-        made = iter(jacobian_vector_product(launcher, tensors, found, recorded=_recorded([*tensors, *found])))
+        made = iter(jacobian_vector_product(launcher, tensors, found, recorded=recorded_further([*tensors, *found])))
         outputs = [next(made) if floating else None for floating in launcher.floating]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -336,11 +336,12 @@ def second_derivative(
 ) -> tuple[torch.Tensor, ...]:
     """∂⟨g, J v⟩/∂x for each owner, then Jᵀ g for each field in `own`."""
     places = tuple(place for place in launcher.plan.differentiable if tangents[place] is not None)
-    behind = [None if tensor is None else Barrier.apply(tensor) for tensor in (*seeds, *tensors)]
-    given = (tangents[place] for place in places)
-    made: tuple[torch.Tensor, ...] = SecondDerivative.apply(
-        launcher, tuple(owners), tuple(own), places, len(seeds), *behind, *given
-    )
+    given = [tangents[place] for place in places]
+    behind, call = [*seeds, *tensors], SecondDerivative.forward
+    if recorded_further([*behind, *given]):
+        behind = [Barrier.apply(tensor) if recorded_further([tensor]) else tensor for tensor in behind]
+        call = SecondDerivative.apply
+    made: tuple[torch.Tensor, ...] = call(launcher, tuple(owners), tuple(own), places, len(seeds), *behind, *given)
     return made
 
 
@@ -364,38 +365,6 @@ def _looped(function: Any, size: int, in_dims: Sequence[Any], arguments: Sequenc
         stacked = tuple(torch.stack(column) for column in zip(*results, strict=True))
         return stacked, (0,) * len(stacked)
     return torch.stack(results), 0
-
-
-def tracked_places(tensors: Sequence[torch.Tensor | None]) -> list[int]:
-    """The places of the tensors through which something can be pushed, in either direction; metadata alone tells.
-
-    A tensor wrapped by a function transform always counts: what it hides is not known here.
-    """
-    grad = torch.is_grad_enabled()
-    if not _may_vary():
-        return [n for n, t in enumerate(tensors) if grad and t is not None and t.requires_grad]
-    return [n for n, t in enumerate(tensors) if t is not None and ((grad and t.requires_grad) or _transformed(t))]
-
-
-def _recorded(tensors: Sequence[torch.Tensor | None]) -> bool:
-    """Whether tangents that are being pushed may be differentiated further: torch has one level of dual tensors alone,
-    so that nothing but reverse mode and function transforms can do it.
-    """
-    grad = torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
-    return grad or torch._C._functorch.peek_interpreter_stack() is not None
-
-
-def _may_vary() -> bool:
-    """Whether anything can carry a tangent now: inside a dual level, or a function transform."""
-    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None
-
-
-def _transformed(tensor: torch.Tensor) -> bool:
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        return True
-    if forward_ad._current_level < 0 or not tensor.is_floating_point():
-        return False
-    return forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def differentiable_call(launcher: Launcher, tensors: Sequence[torch.Tensor], places: Sequence[int]) -> Any:

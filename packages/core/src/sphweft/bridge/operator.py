@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from sphweft.bridge.function import differentiable_call, jacobian_vector_product, tracked_places
+from sphweft.bridge.function import differentiable_call, jacobian_vector_product
 from sphweft.bridge.launch import Launcher
+from sphweft.bridge.liveness import tracked_places
 from sphweft.bridge.plan import Field, plan_for
 from sphweft.bridge.spec import Extras, OperatorSpec, SPHContext, ThreadSpec
 from sphweft.errors import InputError, same_device, tensor_of
