@@ -101,6 +101,18 @@ REFUSED: dict[str, tuple[str, Any]] = {
         lambda f, g, x, v, vmap=func.vmap: func.jvp(lambda y: func.jvp(f, (y,), (v,))[1], (x,), (v,))[1],
     ),
     "linearize": ("call torch.func.jvp", lambda f, g, x, v, vmap=func.vmap: func.linearize(g, x)[1](v)),
+    "vectorized-hessian": (
+        "use torch.func.vmap",
+        lambda f, g, x, v, vmap=func.vmap: functional.hessian(f, x, vectorize=True),
+    ),
+    "vectorized-jacobian": (
+        "use torch.func.vmap",
+        lambda f, g, x, v, vmap=func.vmap: functional.jacobian(g, x, vectorize=True),
+    ),
+    "vectorized-forward-jacobian": (
+        "use torch.func.vmap",
+        lambda f, g, x, v, vmap=func.vmap: functional.jacobian(g, x, vectorize=True, strategy="forward-mode"),
+    ),
     "grad-hessian": (
         "third derivatives",
         lambda f, g, x, v, vmap=func.vmap: func.grad(lambda y: func.hessian(f)(y).sum())(x),

@@ -18,7 +18,7 @@ import warp as wp
 
 from sphweft.bridge.plan import Plan
 from sphweft.cache.bundles import StateBundle
-from sphweft.cache.views import View
+from sphweft.cache.views import View, refuse_batches
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
 
 Output = tuple[Any, tuple[int, ...]]
@@ -107,6 +107,9 @@ class Launcher:
         for entry, owner in zip(self.plan.fields, owners, strict=True):
             if owner >= 0:
                 getattr(bundle.content, entry.name).grad = gradients[owner].data_ptr()
+        for seed in seeds:
+            if seed is not None:
+                refuse_batches(seed)
         held = [None if seed is None else seed.contiguous() for seed in seeds]
         launch = _through_tape if switch("SPHWEFT_TAPE_BACKWARD", "0") else _directly
         launch(self, bundle, held, _stream(_device_of(tensors)))

@@ -96,6 +96,7 @@ def _forget(key: int, dead: weakref.ref[torch.Tensor]) -> None:
 
 def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     """The tensor as one axis of entries of that shape, or a contiguous copy of it."""
+    refuse_batches(tensor)
     start()
     own = tensor.detach()
     if not own.is_contiguous():
@@ -103,6 +104,17 @@ def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     rows = (tensor.shape[0], *shape)
     # as_strided, since a contiguous tensor may have odd strides on axes of size zero or one, which Warp refuses
     return own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
+
+
+def refuse_batches(tensor: torch.Tensor) -> None:
+    """A tensor of torch's old `vmap` has no memory of its own, and a custom Function is not asked to loop over it.
+
+    Raises:
+        NotImplementedError: it is one.
+    """
+    if torch._C._functorch.is_legacy_batchedtensor(tensor):
+        remedy = "use torch.func.vmap, jacrev or hessian instead"
+        raise NotImplementedError(f"vectorize=True and is_grads_batched=True do not see a Warp kernel; {remedy}")
 
 
 @cache
