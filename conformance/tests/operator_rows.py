@@ -12,8 +12,9 @@ import sphweft
 from tapecheck import oracles
 
 AXES: dict[str, list[Any]] = {
-    "operator": ["density", "interpolate", "gradient"],
+    "operator": ["density", "interpolate", "gradient", "divergence", "curl", "laplacian", "covariance"],
     "scheme": list(sphweft.GradientScheme),
+    "laplacian": list(sphweft.LaplacianScheme),
     "mode": list(sphweft.SupportMode),
     "function": list(sphweft.SmoothingFunction),
     "dimension": [1, 2, 3],
@@ -24,6 +25,14 @@ AXES: dict[str, list[Any]] = {
     "volumes": [False, True],
 }
 TOLERANCE = 1e-12
+BY_SCHEME = ("gradient", "divergence", "curl")
+"""Operators with a gradient's coefficient."""
+FIELDLESS = ("density", "covariance")
+
+
+def exists(choices: dict[str, Any]) -> bool:
+    """There is no curl in one dimension."""
+    return (choices["operator"], choices["dimension"]) != ("curl", 1)
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -90,11 +99,13 @@ class Row(NamedTuple):
         return self._replace(reference=replace(self.reference, **kept), field=self.field[at : at + 1], volumes=volumes)
 
     @property
+    def symmetric(self) -> bool:
+        return self.choices["operator"] in BY_SCHEME and self.choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
+
+    @property
     def names(self) -> list[str]:
         """The tensors that the operator reads and can be differentiated by."""
-        operator, symmetric = self.choices["operator"], self.choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
-        symmetric = symmetric and operator == "gradient"
-        mode = self.choices["mode"]
+        operator, symmetric, mode = self.choices["operator"], self.symmetric, self.choices["mode"]
         own = ["positions"] + ["supports"] * (mode != sphweft.SupportMode.SCATTER) + ["densities"] * symmetric
         theirs = ["positions"] + ["supports"] * (mode != sphweft.SupportMode.GATHER)
         if self.volumes is None:
@@ -102,8 +113,9 @@ class Row(NamedTuple):
         one = self.reference is self.query
         names = [f"reference.{name}" for name in dict.fromkeys([*theirs, *own] if one else theirs)]
         names += [] if one else [f"query.{name}" for name in own]
-        names += ["field"] * (operator != "density") + ["volumes"] * (self.volumes is not None)
-        two_sided = operator == "gradient" and self.choices["scheme"] != sphweft.GradientScheme.NAIVE
+        names += ["field"] * (operator not in FIELDLESS) + ["volumes"] * (self.volumes is not None)
+        naive = self.choices["scheme"] == sphweft.GradientScheme.NAIVE
+        two_sided = operator == "laplacian" or (operator in BY_SCHEME and not naive)
         return names + ["query_field"] * (two_sided and not one)
 
     @property
@@ -136,12 +148,15 @@ def made(choices: dict[str, Any], queries: int = 14, references: int = 11) -> Ro
     query = population(generator, queries, choices["dimension"])
     one = choices["populations"] == "one"
     reference = query if one else population(generator, references, choices["dimension"], query)
-    field = uniform(generator, len(reference.masses), *choices["trailing"]) - 0.5
-    query_field = field if one else uniform(generator, len(query.masses), *choices["trailing"]) - 0.5
-    symmetric = choices["operator"] == "gradient" and choices["scheme"] == sphweft.GradientScheme.SYMMETRIC
-    supplied = choices["volumes"] and choices["operator"] != "density" and not symmetric
-    volumes = 0.1 + uniform(generator, len(reference.masses)) if supplied else None
-    return Row(choices, query, reference, field, query_field, volumes)
+    trailing = choices["trailing"]
+    dot = choices["operator"] == "laplacian" and choices["laplacian"] == sphweft.LaplacianScheme.DOT
+    if dot or choices["operator"] in ("divergence", "curl"):
+        trailing = (*trailing, choices["dimension"])
+    field = uniform(generator, len(reference.masses), *trailing) - 0.5
+    query_field = field if one else uniform(generator, len(query.masses), *trailing) - 0.5
+    row = Row(choices, query, reference, field, query_field, None)
+    supplied = choices["volumes"] and choices["operator"] != "density" and not row.symmetric
+    return row._replace(volumes=0.1 + uniform(generator, len(reference.masses))) if supplied else row
 
 
 def core_call(row: Row) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -152,12 +167,13 @@ def core_call(row: Row) -> tuple[tuple[Any, ...], dict[str, Any]]:
         "domain": sphweft.DomainDescription(*row.box),
         "reference": None if row.reference is row.query else sphweft.ParticleState(**vars(row.reference)),
         "properties": sphweft.OperationProperties(
-            choices["function"], choices["mode"], choices["scheme"], choices["direction"]
+            choices["function"], choices["mode"], choices["scheme"], choices["direction"], choices["laplacian"]
         ),
+        "corrections": sphweft.Corrections(reference_volumes=row.volumes),
     }
-    if choices["operator"] != "density":
-        options |= {"values": row.field, "corrections": sphweft.Corrections(reference_volumes=row.volumes)}
-    if choices["operator"] == "gradient":
+    if choices["operator"] not in FIELDLESS:
+        options["values"] = row.field
+    if choices["operator"] in (*BY_SCHEME, "laplacian"):
         options["query_values"] = row.query_field
     adjacency = sphweft.AdjacencyList.from_pairs(*torch.ones(*counts).nonzero().T, *counts)
     operation = sphweft.Operation[choices["operator"].upper()]
@@ -165,9 +181,10 @@ def core_call(row: Row) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def by_the_core(row: Row) -> torch.Tensor:
-    """What `sphweft` finds."""
+    """What `sphweft` finds; of the covariance the matrix."""
     arguments, options = core_call(row)
-    return sphweft.warp_operation(*arguments, **options)
+    found = sphweft.warp_operation(*arguments, **options)
+    return found[0] if row.choices["operator"] == "covariance" else found
 
 
 def tangent_by_the_core(row: Row, *directions: torch.Tensor) -> torch.Tensor:
@@ -184,28 +201,33 @@ def tangent_by_the_core(row: Row, *directions: torch.Tensor) -> torch.Tensor:
         particles = {"query": particles["reference"]}
     others = {"field": "values", "query_field": "query_values", "volumes": "reference_volumes"}
     tangents = {f"{word}_tangent": given[name] for name, word in others.items() if name in given}
-    if row.reference is row.query and "values_tangent" in tangents and row.choices["operator"] == "gradient":
+    if row.reference is row.query and "values_tangent" in tangents and "query_values" in options:
         tangents["query_values_tangent"] = tangents["values_tangent"]
     sides = {f"{side}_tangents": tangent for side, tangent in particles.items()}
     return sphweft.warp_operation_jvp(*arguments, **options, **sides, **tangents)
 
 
 def by_the_oracle(row: Row) -> torch.Tensor:
-    """What plain torch finds."""
-    choices = row.choices
-    words = {name: choices[name].name.lower() for name in ("function", "mode", "direction", "scheme")}
+    """What plain torch finds; of the covariance the matrix."""
+    choices, operator = row.choices, row.choices["operator"]
+    words = {name: choices[name].name.lower() for name in ("function", "mode", "direction", "scheme", "laplacian")}
     options: dict[str, Any] = {
         "query": row.query,
         "reference": row.reference,
         "domain": oracles.Domain(*row.box),
         "rules": oracles.Rules(words["function"], words["mode"], words["direction"]),
     }
-    if choices["operator"] == "density":
+    if operator == "density":
         return oracles.density(**options)
-    options |= {"reference_field": row.field, "volumes": row.volumes}
-    if choices["operator"] == "interpolate":
+    options["volumes"] = row.volumes
+    if operator == "covariance":
+        return oracles.covariance(**options)[0]
+    options["reference_field"] = row.field
+    if operator == "interpolate":
         return oracles.interpolate(**options)
-    return oracles.gradient(**options, scheme=words["scheme"], query_field=row.query_field)
+    options |= {"query_field": row.query_field, "scheme": words["scheme" if operator in BY_SCHEME else "laplacian"]}
+    found: torch.Tensor = getattr(oracles, operator)(**options)
+    return found
 
 
 def assert_equal(choices: dict[str, Any]) -> None:

@@ -12,19 +12,24 @@ import itertools
 from typing import Any
 
 import pytest
-from operator_rows import AXES, assert_equal, assert_tangent_equal, name_of
+from operator_rows import AXES, BY_SCHEME, FIELDLESS, assert_equal, assert_tangent_equal, exists, name_of
 
 
 def kernels() -> list[dict[str, Any]]:
-    """What kernels differ by; a scheme is one of gradients alone."""
-    names = ("operator", "scheme", "mode", "function", "dimension")
+    """What kernels differ by; a scheme is one of gradients, divergences and curls alone, or of Laplacians."""
+    names = ("operator", "scheme", "laplacian", "mode", "function", "dimension")
     product = [dict(zip(names, values, strict=True)) for values in itertools.product(*(AXES[name] for name in names))]
-    return [row for row in product if row["operator"] == "gradient" or row["scheme"] == AXES["scheme"][0]]
+
+    def distinct(row: dict[str, Any]) -> bool:
+        by_scheme = row["operator"] in BY_SCHEME or row["scheme"] == AXES["scheme"][0]
+        return by_scheme and (row["operator"] == "laplacian" or row["laplacian"] == AXES["laplacian"][0])
+
+    return [row for row in product if exists(row) and distinct(row)]
 
 
 def rows_of(kernel: dict[str, Any], turn: int) -> list[dict[str, Any]]:
-    """Every direction and rank on one kernel; density reads no field, so that it has no rank."""
-    ranks = AXES["trailing"] if kernel["operator"] != "density" else [()]
+    """Every direction and rank on one kernel; density and covariance read no field, so that they have no rank."""
+    ranks = AXES["trailing"] if kernel["operator"] not in FIELDLESS else [()]
     product = list(itertools.product(AXES["direction"], ranks))
     fixed = kernel | {"periodic": bool(turn & 1), "volumes": bool(turn & 2)}
     return [
@@ -54,6 +59,14 @@ def test_size(capsys) -> None:
     }
     with capsys.disabled():
         print(f"\n{sum(sizes.values())} combinations of {len(KERNELS)} kinds of kernel: {sizes}")
-    schemes, others = len(AXES["scheme"]), len(AXES["mode"]) * len(AXES["function"]) * 3 * len(AXES["direction"])
-    ranks = len(AXES["trailing"])
-    assert sizes == {"density": others, "interpolate": others * ranks, "gradient": others * ranks * schemes}
+    schemes, forms, ranks = len(AXES["scheme"]), len(AXES["laplacian"]), len(AXES["trailing"])
+    each = len(AXES["mode"]) * len(AXES["function"]) * 3 * len(AXES["direction"])
+    assert sizes == {
+        "density": each,
+        "interpolate": each * ranks,
+        "gradient": each * ranks * schemes,
+        "divergence": each * ranks * schemes,
+        "curl": each * ranks * schemes * 2 // 3,
+        "laplacian": each * ranks * forms,
+        "covariance": each,
+    }

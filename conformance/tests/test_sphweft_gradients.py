@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import torch
-from operator_rows import Row, by_the_core, by_the_oracle, made
+from operator_rows import AXES, Row, by_the_core, by_the_oracle, made
 from torch.utils.checkpoint import checkpoint
 
 import sphweft
 
-OPERATORS = ("density", "interpolate", "gradient")
+OPERATORS = AXES["operator"]
 
 
 def row_of(operator: str, dimension: int, populations: str) -> Row:
@@ -22,6 +22,7 @@ def row_of(operator: str, dimension: int, populations: str) -> Row:
     choices = {
         "operator": operator,
         "scheme": sphweft.GradientScheme.SYMMETRIC,
+        "laplacian": sphweft.LaplacianScheme.DOT if dimension == 2 else sphweft.LaplacianScheme.NAIVE,
         "mode": sphweft.SupportMode.MEAN_KERNEL,
         "function": sphweft.SmoothingFunction.WENDLAND4,
         "dimension": dimension,

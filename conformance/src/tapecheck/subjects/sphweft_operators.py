@@ -30,11 +30,13 @@ def state_of(call: Call) -> dict[str, Any]:
 
 
 def run(call: Call) -> torch.Tensor:
-    """The result of the core."""
+    """The result of the core; of the covariance the matrix."""
     operation = sphweft.Operation[call.operator.upper()]
-    return sphweft.warp_operation(
+    found = sphweft.warp_operation(
         operation, **state_of(call), values=call.reference_field, query_values=call.query_field
     )
+    matrix: torch.Tensor = found[0] if operation is sphweft.Operation.COVARIANCE else found
+    return matrix
 
 
 def hessian_product(call: Call, v: torch.Tensor, u: torch.Tensor) -> torch.Tensor:

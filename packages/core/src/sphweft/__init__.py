@@ -13,9 +13,13 @@ from sphweft.enums import (
 from sphweft.errors import InputError, SphweftError
 from sphweft.neighbors import AdjacencyList
 from sphweft.operations import (
+    covariance,
+    curl,
     density,
+    divergence,
     gradient,
     interpolate,
+    laplacian,
     warp_operation,
     warp_operation_hvp,
     warp_operation_jvp,
@@ -49,9 +53,13 @@ __all__ = [
     "SmoothingFunction",
     "SphweftError",
     "SupportMode",
+    "covariance",
+    "curl",
     "density",
+    "divergence",
     "gradient",
     "interpolate",
+    "laplacian",
     "warp_operation",
     "warp_operation_hvp",
     "warp_operation_jvp",

@@ -11,9 +11,11 @@ from sphweft.bridge.spec import NO_CORRECTIONS, OperatorSpec, SPHContext
 from sphweft.enums import GradientScheme, Operation
 from sphweft.errors import InputError, of_type, tensor_of
 from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.operators.covariance import COVARIANCE
 from sphweft.operators.density import DENSITY, SLOPES
-from sphweft.operators.gradient import GRADIENT
+from sphweft.operators.gradient import CURL, DIVERGENCE, GRADIENT
 from sphweft.operators.interpolate import INTERPOLATE
+from sphweft.operators.laplacian import LAPLACIANS
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, ParticleTangents
 from sphweft.validation import check_values
 
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
 
 Validate = Literal["metadata", "full"]
 
-_SPECS = {Operation.DENSITY: DENSITY, Operation.INTERPOLATE: INTERPOLATE, Operation.GRADIENT: GRADIENT}
+_SPECS = {
+    Operation.DENSITY: DENSITY,
+    Operation.INTERPOLATE: INTERPOLATE,
+    Operation.GRADIENT: GRADIENT,
+    Operation.DIVERGENCE: DIVERGENCE,
+    Operation.CURL: CURL,
+    Operation.COVARIANCE: COVARIANCE,
+}
+_ONE_SIDED = (Operation.DENSITY, Operation.INTERPOLATE, Operation.COVARIANCE)
 _DEFAULTS = OperationProperties()
 _STILL = ParticleTangents()
 
@@ -48,14 +58,15 @@ def warp_operation(
     properties: OperationProperties = _DEFAULTS,
     corrections: Corrections = NO_CORRECTIONS,
     validate: Validate = "metadata",
-) -> torch.Tensor:
+) -> Any:
     """A sum over neighbours, differentiable with respect to every floating tensor.
 
     Args:
         operation: which sum.
         query: the N particles that receive.
         adjacency: for every query the M references that may be near it.
-        values: the field f at the references, shape (M, *field), any rank; unused by density.
+        values: the field f at the references, shape (M, *field), any rank; density and covariance read none. Of
+            divergence, curl and the *dot* Laplacian the last axis is a vector of d components.
         query_values: the field at the queries, shape (N, *field); left out, `values`, where the populations are one.
         reference: the particles that contribute; left out, the query particles themselves.
         domain: the periodic box; left out, space is unbounded.
@@ -65,14 +76,16 @@ def warp_operation(
             are not positive, kinds outside 0 to 3, a support beyond half a periodic side.
 
     Returns:
-        Density: shape (N,). Interpolate: (N, *field). Gradient: (N, *field, d), derivative axis last.
+        Density: shape (N,). Interpolate, laplacian: (N, *field). Gradient: (N, *field, d), derivative axis last.
+        Divergence: (N, *field[:-1]). Curl: (N, *field[:-1], 3) in three dimensions, (N, *field[:-1]) in two.
+        Covariance: (N, d, d), and the number of pairs in support, int32, shape (N,).
 
     Raises:
         InputError: naming the argument, before anything is launched.
     """
     options = {"reference": reference, "domain": domain, "properties": properties, "corrections": corrections}
     spec, context, fields = _call(operation, query, adjacency, values, query_values, validate, **options)
-    return launch_operator(spec, context, **fields)  # type: ignore[no-any-return]
+    return launch_operator(spec, context, **fields)
 
 
 def _call(
@@ -87,25 +100,27 @@ def _call(
     """The operator, its context and its fields, checked."""
     of_type("operation", operation, Operation)
     of_type("adjacency", adjacency, AdjacencyList)
-    if operation not in _SPECS:
-        raise InputError("operation", "density, interpolate or gradient", operation.name.lower())
     context = SPHContext(query, adjacency=adjacency, **options)
-    fields = {}
-    if operation is Operation.DENSITY:
+    word, fields = operation.name.lower(), {}
+    if operation is Operation.CURL and query.dimension == 1:
+        raise InputError("query.positions", "two or three dimensions, where there is a curl", "one dimension")
+    if operation in (Operation.DENSITY, Operation.COVARIANCE):
         for name, given in (("values", values), ("query_values", query_values)):
             if given is not None:
-                raise InputError(name, "nothing, since density sums no field", type(given).__name__)
+                raise InputError(name, f"nothing, since {word} sums no field", type(given).__name__)
     else:
         fields["values"] = _field("values", values)
-    if operation is Operation.GRADIENT:
-        fields["query_values"] = _query_field(context, fields["values"], query_values)
+    if operation not in _ONE_SIDED:
+        naive = context.properties.gradient_scheme == GradientScheme.NAIVE and operation is not Operation.LAPLACIAN
+        fields["query_values"] = _query_field(context, fields["values"], query_values, unread=naive)
     elif query_values is not None and operation is Operation.INTERPOLATE:
         raise InputError("query_values", "nothing, since interpolation reads the references alone", "a tensor")
     if validate == "full":
         check_values(context, fields)
     elif validate != "metadata":
         raise InputError("validate", "'metadata' or 'full'", repr(validate))
-    return _SPECS[operation], context, fields
+    spec = _SPECS.get(operation) or LAPLACIANS[context.properties.laplacian_scheme]
+    return spec, context, fields
 
 
 def _check_vectors(name: str, vectors: torch.Tensor, particles: ParticleState) -> None:
@@ -122,12 +137,14 @@ def _field(name: str, value: torch.Tensor | None) -> torch.Tensor:
     return value
 
 
-def _query_field(context: SPHContext, values: torch.Tensor, query_values: torch.Tensor | None) -> torch.Tensor:
+def _query_field(
+    context: SPHContext, values: torch.Tensor, query_values: torch.Tensor | None, unread: bool
+) -> torch.Tensor:
     """The query side of a field that enters on both sides."""
     if query_values is None:
         if context.reference is None:
             return values
-        if context.properties.gradient_scheme == GradientScheme.NAIVE:
+        if unread:
             return values.new_zeros((context.query.count, *values.shape[1:]))
     query_values = _field("query_values", query_values)
     if query_values.shape[1:] != values.shape[1:]:
@@ -239,23 +256,74 @@ class Options(State, total=False):
 
 def density(query: ParticleState, adjacency: AdjacencyList, **options: Unpack[Options]) -> torch.Tensor:
     """ρ_i = Σ_j m_j W_ij [mass over volume], shape (N,) (Price 2012). Arguments and errors as `warp_operation`'s."""
-    return warp_operation(Operation.DENSITY, query, adjacency, **options)
+    return warp_operation(Operation.DENSITY, query, adjacency, **options)  # type: ignore[no-any-return]
 
 
 def interpolate(
     query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[Options]
 ) -> torch.Tensor:
     """⟨f⟩_i = Σ_j V_j f_j W_ij, shape (N, *field) (Price 2012). Arguments and errors as `warp_operation`'s."""
-    return warp_operation(Operation.INTERPOLATE, query, adjacency, values=values, **options)
+    return warp_operation(  # type: ignore[no-any-return]
+        Operation.INTERPOLATE, query, adjacency, values=values, **options
+    )
+
+
+class TwoSided(Options, total=False):
+    """The arguments of operators on a field that enters on both sides."""
+
+    query_values: torch.Tensor | None
 
 
 def gradient(
-    query: ParticleState,
-    values: torch.Tensor,
-    adjacency: AdjacencyList,
-    *,
-    query_values: torch.Tensor | None = None,
-    **options: Unpack[Options],
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
 ) -> torch.Tensor:
     """(∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, shape (N, *field, d) (Price 2012). Arguments and errors as `warp_operation`'s."""
-    return warp_operation(Operation.GRADIENT, query, adjacency, values=values, query_values=query_values, **options)
+    return _on_field(Operation.GRADIENT, query, values, adjacency, options)
+
+
+def divergence(
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+) -> torch.Tensor:
+    """(∇ · f)_i = Σ_j c_ij · ∇_i W_ij over the last axis of the field, shape (N, *field[:-1]) (Price 2012).
+
+    Arguments and errors as `warp_operation`'s.
+    """
+    return _on_field(Operation.DIVERGENCE, query, values, adjacency, options)
+
+
+def curl(
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+) -> torch.Tensor:
+    """(∇ × f)_i = Σ_j ∇_i W_ij × c_ij over the last axis of the field (Price 2012).
+
+    Shape (N, *field[:-1], 3) in three dimensions; in two (N, *field[:-1]), the component out of the plane. Arguments
+    and errors as `warp_operation`'s.
+    """
+    return _on_field(Operation.CURL, query, values, adjacency, options)
+
+
+def laplacian(
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+) -> torch.Tensor:
+    """Second derivatives of a field, shape (N, *field), by the scheme in `properties.laplacian_scheme`.
+
+    *naive* and *brookshaw* tend to ∇²f (Brookshaw 1985), *dot* to ∇(∇ · f) (Español & Revenga 2003). Arguments and
+    errors as `warp_operation`'s.
+    """
+    return _on_field(Operation.LAPLACIAN, query, values, adjacency, options)
+
+
+def covariance(
+    query: ParticleState, adjacency: AdjacencyList, **options: Unpack[Options]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """C_i = -Σ_j V_j x_ij ⊗ ∇_i W_ij, shape (N, d, d), and the number of pairs in support, int32, shape (N,).
+
+    Source: Bonet & Lok 1999. Arguments and errors as `warp_operation`'s.
+    """
+    return warp_operation(Operation.COVARIANCE, query, adjacency, **options)  # type: ignore[no-any-return]
+
+
+def _on_field(
+    operation: Operation, query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, options: TwoSided
+) -> torch.Tensor:
+    return warp_operation(operation, query, adjacency, values=values, **options)  # type: ignore[no-any-return]

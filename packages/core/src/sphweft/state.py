@@ -13,7 +13,7 @@ from functools import cached_property
 import torch
 from torch.autograd import forward_ad
 
-from sphweft.enums import GradientScheme, InteractionDirection, SmoothingFunction, SupportMode
+from sphweft.enums import GradientScheme, InteractionDirection, LaplacianScheme, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device, tensor_of
 
 FLOATING = (torch.float32, torch.float64)
@@ -157,7 +157,8 @@ class OperationProperties:
     Attributes:
         smoothing_function: the smoothing function W.
         support_mode: whose support radius a pair uses.
-        gradient_scheme: the coefficient of gradients.
+        gradient_scheme: the coefficient of gradient, divergence and curl.
+        laplacian_scheme: how second derivatives are formed.
         direction: which kinds of particles contribute to which.
     """
 
@@ -165,6 +166,7 @@ class OperationProperties:
     support_mode: SupportMode = SupportMode.GATHER
     gradient_scheme: GradientScheme = GradientScheme.DIFFERENCE
     direction: InteractionDirection = InteractionDirection.ALL_TO_ALL
+    laplacian_scheme: LaplacianScheme = LaplacianScheme.BROOKSHAW
 
     def __post_init__(self) -> None:
         for name, kind in (
@@ -172,6 +174,7 @@ class OperationProperties:
             ("support_mode", SupportMode),
             ("gradient_scheme", GradientScheme),
             ("direction", InteractionDirection),
+            ("laplacian_scheme", LaplacianScheme),
         ):
             of_type(name, getattr(self, name), kind)
 

@@ -147,7 +147,7 @@ def plan_for(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
 def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     positions = context.query.positions
     dimension, scalar, device = context.query.dimension, SCALARS[positions.dtype], warp_device(positions.device)
-    shapes = {extra.name: _entry_shape(extras[extra.name]) for extra in _tensor_extras(spec)}
+    shapes = {extra.name: _entry_shape(extras[extra.name], extra.vectors) for extra in _tensor_extras(spec)}
     build = Build(
         dimension=dimension,
         scalar=scalar,
@@ -171,9 +171,11 @@ def _tensor_extras(spec: OperatorSpec) -> Sequence[Any]:
     return [extra for extra in spec.extras if extra.kind is ExtraKind.TENSOR]
 
 
-def _entry_shape(tensor: torch.Tensor) -> tuple[int, ...]:
-    """Trailing axes are one vector to the kernel, whatever their rank."""
+def _entry_shape(tensor: torch.Tensor, vectors: bool) -> tuple[int, ...]:
+    """Trailing axes are one vector to the kernel, whatever their rank, or a matrix whose rows are the last of them."""
     trailing = tensor.shape[1:]
+    if vectors:
+        return (trailing[:-1].numel(), trailing[-1])
     return (trailing.numel(),) if trailing else ()
 
 

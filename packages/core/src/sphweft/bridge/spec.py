@@ -109,12 +109,14 @@ class ExtraSpec:
         kind: a floating tensor of shape (n, …), whose entries become scalars or vectors, or a Python number.
         rows: which population the tensor's first axis belongs to, `"query"`, `"reference"` or `""` for neither.
         axes: how many trailing axes it must have; None for any number.
+        vectors: whether the last axis is a vector of the particles' dimension: an entry is then a matrix of such rows.
     """
 
     name: str
     kind: ExtraKind = ExtraKind.TENSOR
     rows: str = ""
     axes: int | None = None
+    vectors: bool = False
 
 
 @dataclass(frozen=True)
@@ -239,6 +241,9 @@ class OperatorSpec:
                 raise InputError(name, "trailing axes of size one or more", f"shape {tuple(value.shape)}")
             if extra.axes is not None and value.ndim - 1 != extra.axes:
                 raise InputError(name, f"{extra.axes + 1} axes", f"shape {tuple(value.shape)}")
+            if extra.vectors and (value.ndim < 2 or value.shape[-1] != context.query.dimension):
+                expected = f"vectors of {context.query.dimension} components on the last axis"
+                raise InputError(name, expected, f"shape {tuple(value.shape)}")
             if extra.rows:
                 count = (context.query if extra.rows == "query" else context.source).count
                 if value.shape[0] != count:

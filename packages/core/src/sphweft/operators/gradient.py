@@ -1,119 +1,92 @@
-"""Gradient: (∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, derivative axis last; the scheme is in c_ij (Price 2012).
+"""Gradient, divergence and curl: Σ_j of c_ij and ∇_i W_ij, by their outer, inner and vector product (Price 2012)."""
 
-naive V_j f_j · difference V_j (f_j - f_i) · summation V_j (f_j + f_i) · symmetric m_j ρ_i (f_i/ρ_i² + f_j/ρ_j²)
-"""
-
+from collections.abc import Callable
 from typing import Any
 
 import warp as wp
 
 from sphweft.bridge.spec import Build, Extras, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type
-from sphweft.enums import GradientScheme
+from sphweft.operators.coefficients import coefficient_fields, field_terms
 from sphweft.operators.pair_loop import PairTerms, pair_fields, pair_kernels
-from sphweft.operators.terms import volume, volume_fields
 from sphweft.runtime import element_type
 
 
-def coefficient_fields(build: Build) -> tuple[str, ...]:
-    """The fields that a gradient's coefficient reads."""
-    if build.gradient_scheme == GradientScheme.SYMMETRIC:
-        return ("query_densities", "reference_masses", "reference_densities")
-    return volume_fields(build)
-
-
-def _terms(State: Any, build: Build) -> PairTerms:
-    scalar, vector, entry, scheme = build.scalar, build.vector, build.element("values"), build.gradient_scheme
+def _gradient_terms(State: Any, build: Build) -> PairTerms:
+    scalar, vector, entry = build.scalar, build.vector, build.element("values")
     width = 0 if entry is scalar else entry._length_
-    result = element_type(scalar, (width, build.dimension) if width else (build.dimension,))
-    naive, difference = scheme == GradientScheme.NAIVE, scheme == GradientScheme.DIFFERENCE
-    symmetric = scheme == GradientScheme.SYMMETRIC
-    volume_of, volume_tangent_of = volume(State, build)
-    nothing, two = entry(scalar(0.0)), scalar(2.0)
-
-    @wp.func
-    def own(state: State, i: int):
-        if naive:
-            value = nothing
-        elif symmetric:
-            value = state.query_values[i] / (state.query_densities[i] * state.query_densities[i])
-        else:
-            value = state.query_values[i]
-        return value
-
-    @wp.func
-    def own_tangent(state: State, i: int):
-        if naive:
-            tangent = nothing
-        elif symmetric:
-            density = state.query_densities[i]
-            of_density = two * state.query_densities_tangent[i] / density * state.query_values[i]
-            tangent = (state.query_values_tangent[i] - of_density) / (density * density)
-        else:
-            tangent = state.query_values_tangent[i]
-        return tangent
-
-    @wp.func
-    def coefficient(own: entry, state: State, j: int):
-        if naive:
-            value = volume_of(state, j) * state.values[j]
-        elif symmetric:
-            density = state.reference_densities[j]
-            value = state.reference_masses[j] * (own + state.values[j] / (density * density))
-        elif difference:
-            value = volume_of(state, j) * (state.values[j] - own)
-        else:
-            value = volume_of(state, j) * (state.values[j] + own)
-        return value
-
-    @wp.func
-    def coefficient_tangent(own: entry, own_tangent: entry, state: State, j: int):
-        if symmetric:
-            density = state.reference_densities[j]
-            flux = own + state.values[j] / (density * density)
-            of_density = two * state.reference_densities_tangent[j] / density * state.values[j]
-            flux_tangent = own_tangent + (state.values_tangent[j] - of_density) / (density * density)
-            tangent = state.reference_masses_tangent[j] * flux + state.reference_masses[j] * flux_tangent
-        else:
-            volume, volume_tangent = volume_tangent_of(state, j)
-            if naive:
-                tangent = volume_tangent * state.values[j] + volume * state.values_tangent[j]
-            elif difference:
-                step = state.values_tangent[j] - own_tangent
-                tangent = volume_tangent * (state.values[j] - own) + volume * step
-            else:
-                step = state.values_tangent[j] + own_tangent
-                tangent = volume_tangent * (state.values[j] + own) + volume * step
-        return tangent
 
     @wp.func
     def product(value: entry, slope: vector):
         return wp.outer(value, slope) if width else value * slope
 
-    @wp.func
-    def finish(total: result, state: State, i: int):
-        return state.query_densities[i] * total if symmetric else total
+    result = element_type(scalar, (width, build.dimension) if width else (build.dimension,))
+    return field_terms(State, build, build.gradient_scheme, "gradient", product, result)
+
+
+def _divergence_terms(State: Any, build: Build) -> PairTerms:
+    vector, entry = build.vector, build.element("values")
 
     @wp.func
-    def finish_tangent(total: result, tangent: result, state: State, i: int):
-        return state.query_densities_tangent[i] * total + state.query_densities[i] * tangent if symmetric else tangent
+    def product(value: entry, slope: vector):
+        return value * slope
 
-    last = finish, finish_tangent, symmetric, result
-    return PairTerms(own, own_tangent, coefficient, coefficient_tangent, "gradient", product, *last)
-
-
-def _entry(context: SPHContext, extras: Extras) -> Any:
-    trailing, dimension = extras["values"].shape[1:], context.query.dimension
-    return entry_type(context, (trailing.numel(), dimension) if trailing else (dimension,))
+    result = element_type(build.scalar, entry._shape_[:1])
+    return field_terms(State, build, build.gradient_scheme, "gradient", product, result)
 
 
-def _shape(context: SPHContext, extras: Extras) -> tuple[int, ...]:
-    return (context.query.count, *extras["values"].shape[1:], context.query.dimension)
+def _curl_terms(State: Any, build: Build) -> PairTerms:
+    """In three dimensions ∇W × c, in two ∂_x W c_y - ∂_y W c_x."""
+    scalar, vector, entry, zero = build.scalar, build.vector, build.element("values"), build.scalar(0.0)
+    in_space, matrix = build.dimension == 3, wp.types.matrix((3, 3), build.scalar)
+
+    @wp.func
+    def product(value: entry, slope: vector):
+        if in_space:
+            x, y, z = slope[0], slope[1], slope[2]
+            turned = value * matrix(zero, z, -y, -z, zero, x, y, -x, zero)
+        else:
+            turned = value * vector(-slope[1], slope[0])
+        return turned
+
+    rows = entry._shape_[:1]
+    result = element_type(scalar, (*rows, 3) if in_space else rows)
+    return field_terms(State, build, build.gradient_scheme, "gradient", product, result)
 
 
-GRADIENT = OperatorSpec(
-    name="gradient",
-    **pair_kernels(_terms),
-    reads=lambda build: (*pair_fields(build), *coefficient_fields(build)),
-    outputs=(OutputSpec(dtype=_entry, shape=_shape),),
-    extras=(ExtraSpec("values", rows="reference"), ExtraSpec("query_values", rows="query")),
-)
+def _fields(build: Build) -> tuple[str, ...]:
+    return (*pair_fields(build), *coefficient_fields(build.gradient_scheme, build))
+
+
+def _spec(
+    name: str,
+    terms: Callable[[Any, Build], PairTerms],
+    shape: Callable[[tuple[int, ...], int], tuple[int, ...]],
+    vectors: bool,
+) -> OperatorSpec:
+    """The operator whose output has this shape, of the field's trailing axes and the dimension, a query."""
+
+    def whole(context: SPHContext, extras: Extras) -> tuple[int, ...]:
+        return (context.query.count, *shape(tuple(extras["values"].shape[1:]), context.query.dimension))
+
+    def entry(context: SPHContext, extras: Extras) -> Any:
+        dimension, trailing = context.query.dimension, extras["values"].shape[1:]
+        if vectors:
+            rows = (trailing[:-1].numel(),)
+            return entry_type(context, rows if name == "divergence" or dimension == 2 else (*rows, 3))
+        return entry_type(context, (trailing.numel(), dimension) if trailing else (dimension,))
+
+    return OperatorSpec(
+        name=name,
+        **pair_kernels(terms),
+        reads=_fields,
+        outputs=(OutputSpec(dtype=entry, shape=whole),),
+        extras=(
+            ExtraSpec("values", rows="reference", vectors=vectors),
+            ExtraSpec("query_values", rows="query", vectors=vectors),
+        ),
+    )
+
+
+GRADIENT = _spec("gradient", _gradient_terms, lambda field, d: (*field, d), vectors=False)
+DIVERGENCE = _spec("divergence", _divergence_terms, lambda field, d: field[:-1], vectors=True)
+CURL = _spec("curl", _curl_terms, lambda field, d: field[:-1] if d == 2 else (*field[:-1], 3), vectors=True)

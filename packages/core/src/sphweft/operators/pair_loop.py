@@ -24,12 +24,13 @@ class PairTerms(NamedTuple):
         own_tangent: `(state, i)` → its tangent.
         coefficient: `(own, state, j)` → coefficient of a pair.
         coefficient_tangent: `(own, own_tangent, state, j)` → its tangent.
-        geometry: `"value"` for W_ij or `"gradient"` for ∇W_ij.
+        geometry: a form of `sphweft.geometry.FORMS`.
         product: `(coefficient, geometry)` → the pair's contribution, linear in both.
         finish: `(sum, state, i)` → the output.
         finish_tangent: `(sum, its tangent, state, i)` → the output's tangent.
         sum_in_tangent: whether that reads the sum; otherwise the sum beside its tangent is left at zero.
         result: Warp type of the sum.
+        counted: whether the number of interacting pairs is a second output.
     """
 
     own: Any
@@ -42,6 +43,7 @@ class PairTerms(NamedTuple):
     finish_tangent: Any
     sum_in_tangent: bool
     result: Any
+    counted: bool = False
 
 
 def pair_fields(build: Build) -> tuple[str, ...]:
@@ -70,9 +72,9 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     scalar, result, mode = build.scalar, terms.result, build.support_mode
     zero, one = scalar(0.0), scalar(1.0)
     nothing, unbounded = result(zero), build.vector(zero)
-    pair = pair_functions(build.smoothing_function, mode, build.dimension, scalar, build.periodic)
-    separation = pair.separation
-    geometry, geometry_tangent = getattr(pair, terms.geometry), getattr(pair, f"{terms.geometry}_tangent")
+    separation, reach, geometry, geometry_tangent = pair_functions(
+        terms.geometry, build.smoothing_function, mode, build.dimension, scalar, build.periodic
+    )
     own_of, coefficient, product, finish = terms.own, terms.coefficient, terms.product, terms.finish
     own_tangent_of, coefficient_tangent, finish_tangent = (
         terms.own_tangent,
@@ -80,7 +82,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         terms.finish_tangent,
     )
     reads_query, reads_reference = mode != SupportMode.SCATTER, mode != SupportMode.GATHER
-    masked, periodic, sum_in_tangent = build.masked, build.periodic, terms.sum_in_tangent
+    masked, periodic, counted, sum_in_tangent = build.masked, build.periodic, terms.counted, terms.sum_in_tangent
 
     @wp.func
     def period_of(state: State):
@@ -98,6 +100,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     @wp.func
     def neighbour_sum(state: State, i: int):
         total = nothing
+        count = wp.int32(0)  # a variable to Warp, which 0 alone is not
         own = own_of(state, i)
         x_i = state.query_positions[i]
         h_i = state.query_supports[i] if reads_query else one
@@ -109,7 +112,9 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
                 x = separation(x_i, state.reference_positions[j], period)
                 h_j = state.reference_supports[j] if reads_reference else one
                 total += product(coefficient(own, state, j), geometry(x, h_i, h_j))
-        return total
+                if counted:
+                    count += wp.where(wp.length(x) <= reach(h_i, h_j), 1, 0)
+        return total, count
 
     @wp.func
     def neighbour_sum_and_tangent(state: State, i: int):
@@ -151,8 +156,20 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     def pair_sum(state: State, out: wp.array(dtype=result)):
         i = wp.tid()
         if receives(state, i):
-            out[i] = finish(neighbour_sum(state, i), state, i)
+            total, _count = neighbour_sum(state, i)
+            out[i] = finish(total, state, i)
         else:
             out[i] = nothing
 
-    return pair_tangent if tangent else pair_sum
+    @wp.kernel(module="unique")
+    def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
+        i = wp.tid()
+        if receives(state, i):
+            total, count = neighbour_sum(state, i)
+            out[i] = finish(total, state, i)
+            counts[i] = count
+        else:
+            out[i] = nothing
+            counts[i] = 0
+
+    return pair_tangent if tangent else pair_sum_and_count if counted else pair_sum

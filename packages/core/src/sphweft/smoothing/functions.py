@@ -16,13 +16,17 @@ class ProfileFunctions(NamedTuple):
     Attributes:
         value: k.
         slope: k'/q, finite at q = 0.
+        slope_rate: its derivative.
         curvature: k''.
+        curvature_rate: its derivative.
         constant: C_d of the scalar type.
     """
 
     value: Any
     slope: Any
+    slope_rate: Any
     curvature: Any
+    curvature_rate: Any
     constant: Any
 
 
@@ -30,17 +34,24 @@ def profile_functions(function: SmoothingFunction, dimension: int, scalar: Any) 
     """The Warp functions of a smoothing function for one dimension and one scalar type, with exact adjoints."""
     terms, constant = profile(function, dimension)
     first = derivative(terms)
+    second = derivative(first)
     return ProfileFunctions(
-        _differentiable(terms, scalar),
-        _slope(first, scalar),
-        _differentiable(derivative(first), scalar),
+        _with_adjoint(_total(terms, scalar), _total(first, scalar), scalar),
+        *_slope(first, scalar),
+        *_with_derivative(second, scalar),
         scalar(constant),
     )
 
 
-def _differentiable(terms: tuple[Term, ...], scalar: Any) -> Any:
-    """A sum of terms; its adjoint is one more such sum, where Warp's own would go through every power and product."""
-    value, rate = _total(terms, scalar), _total(derivative(terms), scalar)
+def _with_derivative(terms: tuple[Term, ...], scalar: Any) -> tuple[Any, Any]:
+    """A sum of terms and its derivative, both with exact adjoints."""
+    first = derivative(terms)
+    rate = _with_adjoint(_total(first, scalar), _total(derivative(first), scalar), scalar)
+    return _with_adjoint(_total(terms, scalar), rate, scalar), rate
+
+
+def _with_adjoint(value: Any, rate: Any, scalar: Any) -> Any:
+    """The function, its adjoint by its derivative, where Warp's own would go through every power and product."""
 
     @wp.func_grad(value)
     def adjoint(q: scalar, seed: scalar):
@@ -49,13 +60,13 @@ def _differentiable(terms: tuple[Term, ...], scalar: Any) -> Any:
     return value
 
 
-def _slope(first: tuple[Term, ...], scalar: Any) -> Any:
+def _slope(first: tuple[Term, ...], scalar: Any) -> tuple[Any, Any]:
     divided = over_q(first)
     if divided:
-        return _differentiable(divided, scalar)
+        return _with_derivative(divided, scalar)
     knot, inside = inner_over_q(first)
     innermost, inner, inner_rate = scalar(float(knot)), _polynomial(inside, scalar), _polynomial(slopes(inside), scalar)
-    outer, outer_rate = _total(first, scalar), _total(derivative(first), scalar)
+    outer, outer_rate = _with_derivative(first, scalar)
 
     @wp.func
     def slope(q: scalar):
@@ -64,14 +75,14 @@ def _slope(first: tuple[Term, ...], scalar: Any) -> Any:
             ratio = outer(q) / q
         return ratio
 
-    @wp.func_grad(slope)
-    def adjoint(q: scalar, seed: scalar):
-        rate = inner_rate(q)
+    @wp.func
+    def rate(q: scalar):
+        change = inner_rate(q)
         if q >= innermost:
-            rate = (outer_rate(q) - outer(q) / q) / q
-        wp.adjoint[q] += seed * rate
+            change = (outer_rate(q) - outer(q) / q) / q
+        return change
 
-    return slope
+    return _with_adjoint(slope, rate, scalar), rate
 
 
 def _total(terms: Sequence[Term], scalar: Any) -> Any:

@@ -84,6 +84,8 @@ def derivative(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _term_derivative(term: Term) -> Term:
+    if not term.power:  # a step, whose jump is nobody's derivative
+        return Term(term.knot, 0, slopes(term.factor) or (Fraction(0),))
     factor = _sum(_scaled(term.factor, -term.power), _product((term.knot, Fraction(-1)), slopes(term.factor)))
     return Term(term.knot, term.power - 1, factor)
 
