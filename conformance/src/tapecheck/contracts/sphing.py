@@ -12,10 +12,10 @@ import warp
 from tapecheck.contract import Evidence, check
 from tapecheck.contracts.probing import attributed, evidence_of, how_wrong
 from tapecheck.lazy import oracles, torch
-from tapecheck.subjects.sph import FUNCTIONS, OPERATORS, SCHEMES, SUPPORT_MODES, Call, Operators, Run
+from tapecheck.subjects.sph import FUNCTIONS, OPERATORS, SCHEMES_OF, SUPPORT_MODES, Call, Operators, Run
 
 SIDE = 4.0
-FIELD: dict[str, tuple[int, ...]] = {"interpolate": (2, 3), "gradient": (2,)}
+FIELD: dict[str, tuple[int, ...]] = {"interpolate": (2, 3), **dict.fromkeys(SCHEMES_OF, (2,))}
 """Trailing axes of an operator's field: one choice each, since some implementations compile for each."""
 TOLERANCE = 1e-12
 """Of the sum of a number's terms, each taken absolutely."""
@@ -90,9 +90,10 @@ def call_of(
     `field` are the trailing axes of fields; left out, those of `FIELD`.
     """
     field = FIELD.get(operator) if field is None else field
-    function, support_mode, scheme, everybody = (
-        operators.knows(*words)[0] for words in (FUNCTIONS, SUPPORT_MODES, SCHEMES, ("all_to_all", "unmasked"))
+    function, support_mode, everybody = (
+        operators.knows(*words)[0] for words in (FUNCTIONS, SUPPORT_MODES, ("all_to_all", "unmasked"))
     )
+    schemes = operators.knows(*SCHEMES_OF.get(operator, ()))
     draw, counts = _draw(99), (len(query.masses), len(reference.masses))
     fields = [None if field is None else draw(count, *field) - 0.5 for count in counts]
     return Call(
@@ -102,8 +103,8 @@ def call_of(
         domain=oracles.Domain([0.0, 0.0], [SIDE, SIDE], [True, True]),
         rules=oracles.Rules(function, support_mode, direction or everybody),
         pairs=every_pair(*counts),
-        scheme=scheme,
-        query_field=fields[0] if operator == "gradient" else None,
+        scheme=schemes[0] if schemes else "",
+        query_field=fields[0] if schemes else None,
         reference_field=fields[1],
     )
 

@@ -38,6 +38,7 @@ def run(call: Call) -> torch.Tensor:
     operator = getattr(oracles, call.operator)
     given = {**vars(call), "volumes": call.reference_volumes}
     result = operator(**{name: given[name] for name in signature(operator).parameters if given.get(name) is not None})
+    result = result[0] if isinstance(result, tuple) else result
     watched: torch.Tensor = _Watched.apply(result, call.query.kinds, call.reference.kinds)
     return watched
 

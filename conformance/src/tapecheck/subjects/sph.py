@@ -20,8 +20,11 @@ from typing import TypeAlias
 from tapecheck.contract import Judged, did_you_mean
 from tapecheck.lazy import oracles, torch
 
-OPERATORS = ("density", "interpolate", "gradient")
+OPERATORS = ("density", "interpolate", "gradient", "divergence", "curl", "laplacian", "covariance")
 SCHEMES = ("symmetric", "difference", "summation", "naive")
+LAPLACIANS = ("brookshaw", "dot", "naive")
+SCHEMES_OF = {"gradient": SCHEMES, "divergence": SCHEMES, "curl": SCHEMES, "laplacian": LAPLACIANS}
+"""The schemes that an operator on both sides' values knows."""
 SUPPORT_MODES = ("mean_kernel", "mean_support", "gather", "scatter")
 FUNCTIONS = ("wendland4", "wendland2", "wendland6", "cubic_spline", "quartic_spline", "quintic_spline")
 DIRECTIONS = (
@@ -31,7 +34,7 @@ DIRECTIONS = (
 )
 PRODUCT = "Hessian product of density"
 VOLUMES = "supplied volumes"
-VOCABULARY = frozenset({PRODUCT, VOLUMES, *OPERATORS, *SCHEMES, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
+VOCABULARY = frozenset({PRODUCT, VOLUMES, *OPERATORS, *SCHEMES, *LAPLACIANS, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
 """What a check may need; of schemes, modes and functions it takes the first that is known."""
 
 
@@ -46,7 +49,7 @@ class Call:
         domain: the box.
         rules: smoothing function, support mode, direction.
         pairs: indices of the pairs that may be in reach, query above reference, int64, shape (2, pairs).
-        scheme: the coefficient of a gradient.
+        scheme: the coefficient of a gradient, a divergence or a curl, or the form of a Laplacian.
         query_field: shape (N, *field), where the operator reads it.
         reference_field: shape (M, *field), where the operator reads it.
         reference_volumes: [m²], shape (M,), instead of masses over densities.
@@ -94,7 +97,8 @@ class Operators:
     """An implementation.
 
     Attributes:
-        run: gives an operator's result, of the shape that the one in `tapecheck.oracles` has. It hands on the very
+        run: gives an operator's result, of the shape that the one in `tapecheck.oracles` has, of the covariance the
+            matrix alone. It hands on the very
             tensors that it gets: gradients and changes in place are judged through it.
         lacks: the words of `VOCABULARY` that it does not know.
         packages: import names of the packages that it is made of.

@@ -13,7 +13,7 @@ from tapecheck.subjects.sph import Call, Operators
 def state_of(call: Call) -> dict[str, Any]:
     """What every call of the core takes."""
     query, reference = (sphweft.ParticleState(**vars(particles)) for particles in (call.query, call.reference))
-    rules = call.rules
+    rules, laplacian = call.rules, call.operator == "laplacian"
     return {
         "query": query,
         "adjacency": sphweft.AdjacencyList.from_pairs(call.pairs[0], call.pairs[1], query.count, reference.count),
@@ -22,8 +22,9 @@ def state_of(call: Call) -> dict[str, Any]:
         "properties": sphweft.OperationProperties(
             sphweft.SmoothingFunction[rules.function.upper()],
             sphweft.SupportMode[rules.support_mode.upper()],
-            sphweft.GradientScheme[(call.scheme or "difference").upper()],
+            sphweft.GradientScheme["DIFFERENCE" if laplacian else (call.scheme or "difference").upper()],
             sphweft.InteractionDirection[rules.direction.upper()],
+            sphweft.LaplacianScheme[call.scheme.upper() if laplacian else "BROOKSHAW"],
         ),
         "corrections": sphweft.Corrections(reference_volumes=call.reference_volumes),
     }

@@ -19,7 +19,15 @@ from tapecheck.faults.empty import sets as faults
 from tapecheck.lazy import torch
 from tapecheck.subjects.sph import PRODUCT, Call, Operators
 
-TRAILING = {"density": (), "interpolate": FIELD["interpolate"], "gradient": (*FIELD["gradient"], 2)}
+TRAILING = {
+    "density": (),
+    "interpolate": FIELD["interpolate"],
+    "gradient": (*FIELD["gradient"], 2),
+    "divergence": (),
+    "curl": (),
+    "laplacian": FIELD["laplacian"],
+    "covariance": (2, 2),
+}
 """The axes of a result after the first."""
 
 

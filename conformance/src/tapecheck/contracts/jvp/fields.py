@@ -24,7 +24,7 @@ from tapecheck.subjects.sph import (
     DIRECTIONS,
     FUNCTIONS,
     OPERATORS,
-    SCHEMES,
+    SCHEMES_OF,
     SUPPORT_MODES,
     VOLUMES,
     Call,
@@ -53,12 +53,12 @@ def with_fields(call: Call, fields: dict[str, torch.Tensor]) -> Call:
 )
 def value_sides(operators: Operators) -> Evidence:
     found = {}
-    for operator in operators.knows("density", "interpolate"):
+    for operator in operators.knows("density", "covariance", "interpolate"):
         call = two_populations(operators, operator)
         along = {"query.positions": directions_of(call)["query.positions"]}
         due = tangent_along(operators.run, call, along)
         assert due is not None
-        for name in FIELDS if operator == "density" else ["query_field"]:
+        for name in ["query_field"] if operator == "interpolate" else FIELDS:
             side = call.query if name == "query_field" else call.reference
             beside = call.replacing({name: torch.ones(len(side.masses), *FIELD.get(operator, ())).to(side.masses)})
             varying = along | {name: beside.tensors[name]}
@@ -78,8 +78,8 @@ def value_sides(operators: Operators) -> Evidence:
 )
 def rank_two(operators: Operators) -> Evidence:
     found = {}
-    for operator in operators.knows("interpolate", "gradient"):
-        call = two_populations(operators, operator, field=(2, 3))
+    for operator in operators.knows("interpolate", *SCHEMES_OF):
+        call = two_populations(operators, operator, field=(3, 2))
         along = {name: v for name, v in directions_of(call).items() if name in FIELDS}
         due = output_of(operators.run, with_fields(call, along))
         found[operator] = refusal(
@@ -90,17 +90,17 @@ def rank_two(operators: Operators) -> Evidence:
 
 @check_operators(
     "jvp.one-sided",
-    needs=["gradient"],
     faults=[faults.missing_side_like_the_other, faults.one_sided_tangents_dropped],
     near_misses=[faults.duals_made_again],
 )
 def one_sided(operators: Operators) -> Evidence:
-    call = two_populations(operators, "gradient")
     found = {}
-    for name in FIELDS:
-        along = {name: directions_of(call)[name]}
-        due = output_of(operators.run, with_fields(call, along))
-        found[name] = closeness(tangent_along(operators.run, call, along), due)
+    for operator in operators.knows(*SCHEMES_OF):
+        call = two_populations(operators, operator)
+        for name in FIELDS:
+            along = {name: directions_of(call)[name]}
+            due = output_of(operators.run, with_fields(call, along))
+            found[f"{operator}, {name}"] = closeness(tangent_along(operators.run, call, along), due)
     return all_right(found)
 
 
@@ -138,7 +138,7 @@ def varied(operators: Operators, operator: str) -> dict[str, Call]:
     """A call for each word that is known, every option by turns."""
     call = two_populations(operators, operator)
     functions, modes, schemes, directions = (
-        operators.knows(*words) for words in (FUNCTIONS, SUPPORT_MODES, SCHEMES, DIRECTIONS)
+        operators.knows(*words) for words in (FUNCTIONS, SUPPORT_MODES, SCHEMES_OF.get(operator, ()), DIRECTIONS)
     )
     volumes = 0.5 + torch.arange(6.0).to(call.query.masses) / 8
     calls = {}
@@ -146,7 +146,7 @@ def varied(operators: Operators, operator: str) -> dict[str, Call]:
         rules = oracles.Rules(
             functions[at % len(functions)], modes[at % len(modes)], directions[3 * at % len(directions)]
         )
-        scheme = schemes[at % len(schemes)] if operator == "gradient" else ""
+        scheme = schemes[at % len(schemes)] if schemes else ""
         words = [rules.function, rules.support_mode, rules.direction, *([scheme] if scheme else [])]
         supplied = at % 2 == 1 and operator != "density" and scheme != "symmetric" and bool(operators.knows(VOLUMES))
         chosen = replace(call, rules=rules, scheme=scheme, reference_volumes=volumes if supplied else None)

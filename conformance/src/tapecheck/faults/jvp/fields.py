@@ -8,7 +8,7 @@ from typing import Any
 
 from tapecheck.faults.kinds.table import turned
 from tapecheck.lazy import oracles, torch
-from tapecheck.subjects.sph import DIRECTIONS, FUNCTIONS, SCHEMES, SUPPORT_MODES, Call, Run, SphSubject
+from tapecheck.subjects.sph import DIRECTIONS, FUNCTIONS, SCHEMES_OF, SUPPORT_MODES, Call, Run, SphSubject
 
 
 def _tangent_by(subject: SphSubject, other: Callable[[Call], Call]) -> SphSubject:
@@ -57,7 +57,9 @@ def tangents_of_another_scheme(subject: SphSubject) -> SphSubject:
     return _tangent_by(
         subject,
         lambda call: (
-            replace(call, scheme=_after(call.scheme, SCHEMES), reference_volumes=None) if call.scheme else call
+            replace(call, scheme=_after(call.scheme, SCHEMES_OF[call.operator]), reference_volumes=None)
+            if call.scheme
+            else call
         ),
     )
 
@@ -92,7 +94,9 @@ def unread_fields_enter_the_tangent(subject: SphSubject) -> SphSubject:
 
     def wrap(run: Run) -> Run:
         def adding(call: Call) -> Any:
-            read = {"interpolate": ("reference_field",), "density": ()}.get(call.operator, tuple(call.tensors))
+            read = {"interpolate": ("reference_field",), "density": (), "covariance": ()}.get(
+                call.operator, tuple(call.tensors)
+            )
             unread = [n for n in ("query_field", "reference_field") if n in call.tensors and n not in read]
             result = run(replace(call, **dict.fromkeys(unread)))  # type: ignore[arg-type]
             for name in unread:
@@ -113,8 +117,10 @@ def unread_fields_refused(subject: SphSubject) -> SphSubject:
     """A field that an operator does not read is refused."""
 
     def checked(call: Call) -> Call:
-        if call.operator == "density" and (call.query_field is not None or call.reference_field is not None):
-            raise ValueError("density reads no field")
+        if call.operator in ("density", "covariance") and (
+            call.query_field is not None or call.reference_field is not None
+        ):
+            raise ValueError(f"{call.operator} reads no field")
         return call
 
     return _on(subject, checked)
@@ -163,7 +169,7 @@ def missing_side_like_the_other(subject: SphSubject) -> SphSubject:
 
     def completed(call: Call) -> Call:
         live = _tangents_of_fields(call)
-        if len(live) != 1 or call.operator != "gradient":
+        if len(live) != 1:
             return call
         ((name, tangent),) = live.items()
         other = FIELDS[1 - FIELDS.index(name)]
@@ -179,7 +185,7 @@ def one_sided_tangents_dropped(subject: SphSubject) -> SphSubject:
 
     def dropped(call: Call) -> Call:
         live = _tangents_of_fields(call)
-        if len(live) != 1 or call.operator != "gradient":
+        if len(live) != 1:
             return call
         return call.replacing({name: forward_ad.unpack_dual(call.tensors[name]).primal for name in live})
 
