@@ -19,6 +19,10 @@ def state(case, **changes):
     return sphweft.ParticleState(**{**given, **changes})
 
 
+DOT = sphweft.OperationProperties(laplacian_scheme=sphweft.LaplacianScheme.DOT)
+COVARIANCE = sphweft.Operation.COVARIANCE
+
+
 def varied(particles, values, adjacency, **tangents):
     operation = sphweft.Operation.INTERPOLATE
     return sphweft.warp_operation_jvp(operation, particles, adjacency, values=values, **tangents)
@@ -59,7 +63,11 @@ def test_particles(case, name, spoil):
         ("validate: expected", lambda s, v, a: sphweft.density(s, a, validate="some")),
         ("values: expected trailing axes", lambda s, v, a: sphweft.interpolate(s, v[:, :0], a)),
         ("values: expected nothing", lambda s, v, a: sphweft.warp_operation(sphweft.Operation.DENSITY, s, a, values=v)),
-        ("operation: expected", lambda s, v, a: sphweft.warp_operation(sphweft.Operation.CURL, s, a, values=v)),
+        ("operation: expected", lambda s, v, a: sphweft.warp_operation("curl", s, a, values=v)),
+        ("values: expected vectors of 2 components", lambda s, v, a: sphweft.curl(s, v, a)),
+        ("values: expected vectors of 2 components", lambda s, v, a: sphweft.divergence(s, v[:, 0].contiguous(), a)),
+        ("values: expected vectors of 2 components", lambda s, v, a: sphweft.laplacian(s, v, a, properties=DOT)),
+        ("values: expected nothing", lambda s, v, a: sphweft.warp_operation(COVARIANCE, s, a, values=v)),
         ("values_tangent: expected", lambda s, v, a: varied(s, v, a, values_tangent=v.float())),
         ("query_positions_tangent: expected", lambda s, v, a: varied(s, v, a, query_tangents=along(s.masses))),
         ("reference_tangents: expected", lambda s, v, a: varied(s, v, a, reference_tangents=along(s.positions))),
@@ -85,6 +93,12 @@ def test_calls(case, message, call):
     with pytest.raises(InputError, match=message):
         call(state(case), case.tensors[4], case.adjacency)
     assert inspect.counters().get("launches", 0) == before
+
+
+def test_curl_in_one_dimension(make_case):
+    case = make_case(dimension=1)
+    with pytest.raises(InputError, match="query.positions: expected two or three dimensions"):
+        sphweft.curl(state(case), case.tensors[4][:, :1], case.adjacency)
 
 
 def test_missing_densities(case):
