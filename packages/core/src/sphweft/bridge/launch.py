@@ -11,12 +11,14 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 import warp as wp
 
 from sphweft.bridge.plan import Plan
+from sphweft.bridge.slices import Slice, side_by_side, slices_of
 from sphweft.cache.bundles import StateBundle
 from sphweft.cache.views import View, refuse_batches
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
@@ -71,17 +73,30 @@ class Launcher:
         made = [torch.empty(shape, dtype=scalar_dtype(element), device=device) for element, shape in self.outputs]
         if self.threads:
             bundle, _views = self._filled(tensors)
-            COUNTERS["launches"] += 1
-            wp.launch(
-                self.plan.kernel,
-                self.threads,
-                inputs=(bundle,),
-                outputs=[_descriptor(tensor) for tensor in made],
-                device=self.plan.device,
-                stream=_stream(device),
-                record_tape=False,
-            )
+            outputs, stream = [_descriptor(tensor) for tensor in made], _stream(device)
+            slices = self._slices() if torch.get_num_threads() > 1 else [Slice(0, self.threads)]
+            if len(slices) == 1:
+                self._forward(bundle, self.threads, outputs, stream)
+            else:
+                parts = [(bundle.starting_at(part.first), part.threads) for part in slices]
+                side_by_side([partial(self._forward, *part, outputs, stream) for part in parts])
         return made
+
+    def _slices(self) -> list[Slice]:
+        cut = self.plan.spec.sliced and self.plan.device.is_cpu
+        return slices_of(self.threads) if cut else [Slice(0, self.threads)]
+
+    def _forward(self, state: Any, threads: int, outputs: Sequence[Any], stream: Any) -> None:
+        COUNTERS["launches"] += 1
+        wp.launch(
+            self.plan.kernel,
+            threads,
+            inputs=(state,),
+            outputs=outputs,
+            device=self.plan.device,
+            stream=stream,
+            record_tape=False,
+        )
 
     def run_adjoint(
         self, tensors: Sequence[torch.Tensor | None], seeds: Sequence[torch.Tensor | None], owners: Sequence[int]
@@ -99,21 +114,36 @@ class Launcher:
         """
         _refuse_tracing()
         first = [owners.index(number) for number in range(max(owners, default=-1) + 1)]
-        wanted = (tensors[place] for place in first)
-        gradients = [torch.zeros_like(t, memory_format=torch.contiguous_format) for t in wanted if t is not None]
+        wanted = [tensor for tensor in (tensors[place] for place in first) if tensor is not None]
         if not self.threads or all(seed is None for seed in seeds):
-            return gradients
+            return [torch.zeros_like(tensor, memory_format=torch.contiguous_format) for tensor in wanted]
+        taped = switch("SPHWEFT_TAPE_BACKWARD", "0")
+        slices = [Slice(0, self.threads)] if taped else self._slices()
         bundle, _views = self._filled(tensors)
-        for entry, owner in zip(self.plan.fields, owners, strict=True):
-            if owner >= 0:
-                getattr(bundle.content, entry.name).grad = gradients[owner].data_ptr()
         for seed in seeds:
             if seed is not None:
                 refuse_batches(seed)
         held = [None if seed is None else seed.contiguous() for seed in seeds]
-        launch = _through_tape if switch("SPHWEFT_TAPE_BACKWARD", "0") else _directly
-        launch(self, bundle, held, _stream(_device_of(tensors)))
-        return gradients
+        stream = _stream(_device_of(tensors))
+        if len(slices) == 1:
+            gradients = [torch.zeros_like(tensor, memory_format=torch.contiguous_format) for tensor in wanted]
+            self._collect(bundle, owners, gradients)
+            (_through_tape if taped else _directly)(self, bundle, held, stream, self.threads)
+            return gradients
+        buffers = [tensor.new_zeros((len(slices), *tensor.shape)) for tensor in wanted]
+        tasks = []
+        for at, part in enumerate(slices):
+            state = bundle.starting_at(part.first)
+            self._collect(state, owners, [buffer[at] for buffer in buffers])
+            tasks.append(partial(_directly, self, state, held, stream, part.threads))
+        side_by_side(tasks)
+        return [buffer.sum(0) for buffer in buffers]
+
+    def _collect(self, bundle: StateBundle, owners: Sequence[int], gradients: Sequence[torch.Tensor]) -> None:
+        """Gradients of the fields go into these buffers."""
+        for entry, owner in zip(self.plan.fields, owners, strict=True):
+            if owner >= 0:
+                getattr(bundle.content, entry.name).grad = gradients[owner].data_ptr()
 
     def _filled(self, tensors: Sequence[torch.Tensor | None]) -> tuple[StateBundle, list[View]]:
         plan, keep, bundle = self.plan, True, None
@@ -130,12 +160,12 @@ class Launcher:
             COUNTERS["structs_reused"] += 1
         return bundle, bundle.fill(tensors, self.scalars, keep=keep)
 
-    def adjoint(self, state: Any, adjoints: Sequence[Any], stream: Any) -> None:
+    def adjoint(self, state: Any, adjoints: Sequence[Any], stream: Any, threads: int) -> None:
         """Launches the adjoint kernel alone."""
         COUNTERS["adjoint_launches"] += 1
         wp.launch(
             self.plan.kernel,
-            self.threads,
+            threads,
             inputs=(state,),
             outputs=[_nothing()] * len(adjoints),
             adj_inputs=(self.plan.no_adjoint,),
@@ -147,12 +177,14 @@ class Launcher:
         )
 
 
-def _directly(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any) -> None:
-    launcher.adjoint(state, [_nothing() if seed is None else _descriptor(seed) for seed in seeds], stream)
+def _directly(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any, threads: int) -> None:
+    launcher.adjoint(state, [_nothing() if seed is None else _descriptor(seed) for seed in seeds], stream, threads)
 
 
-def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any) -> None:
-    """The documented way, seeds through `tape.backward(grads=…)`: the same launch, so equal to the bit."""
+def _through_tape(
+    launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any, threads: int
+) -> None:
+    """The documented way, seeds through `tape.backward(grads=…)`: the same launch, so equal to the bit, if in one."""
     adjoints: list[Any] = []
     grads: dict[Any, Any] = {}
     for seed, (element, _) in zip(seeds, launcher.outputs, strict=True):
@@ -165,7 +197,7 @@ def _through_tape(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor |
         adjoints.append(output.grad)
         grads[output] = View(seed, element, shape).array
     tape = wp.Tape()
-    tape.record_func(lambda: launcher.adjoint(state, adjoints, stream), list(grads))
+    tape.record_func(lambda: launcher.adjoint(state, adjoints, stream, threads), list(grads))
     tape.backward(grads=grads)
 
 

@@ -46,7 +46,8 @@ class Plan:
         make: `(state struct type, build) -> kernel`, the operator's own or that of its tangent.
         build: what the kernel is specialised for.
         fields: the tensor fields, layout first, then extras, in the order in which tensors are handed over.
-        scalars: the scalar fields and their types: the kinds that are selected, where any are, and the scalar extras.
+        scalars: the scalar fields and their types: the first thread of a slice, the kinds that are selected, where any
+            are, and the scalar extras.
         device: the Warp device.
         reused: structs that calls without gradient fill again, one a thread.
         struct: the state struct's type.
@@ -114,8 +115,10 @@ class Plan:
 
     def values(self, context: SPHContext, extras: Extras) -> tuple[float, ...]:
         """The scalars of a call in the order of their fields."""
+        first = (0,) if self.spec.sliced else ()
         selected = selection(context.properties.direction) if self.build.masked else ()
-        return *selected, *(float(extras[name]) for name in list(self.scalars)[len(selected) :])
+        own = list(self.scalars)[len(first) + len(selected) :]
+        return *first, *selected, *(float(extras[name]) for name in own)
 
     def _refuse_unread(self, context: SPHContext) -> None:
         """A correction that changes the result elsewhere is never silently dropped."""
@@ -162,7 +165,8 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     reads = spec.reads(build) if callable(spec.reads) else spec.reads
     fields = [_layout_field(name, build) for name in reads]
     fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
-    scalars = {name: wp.int32 for name in ("receiving", "contributing") if build.masked}
+    scalars: dict[str, Any] = {"first": wp.int32} if spec.sliced else {}
+    scalars |= {name: wp.int32 for name in ("receiving", "contributing") if build.masked}
     scalars |= {extra.name: scalar for extra in spec.extras if extra.kind is ExtraKind.SCALAR}
     return Plan(spec, spec.kernel, build, tuple(fields), scalars, device)
 

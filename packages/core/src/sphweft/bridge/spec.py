@@ -198,6 +198,8 @@ class OperatorSpec:
         outputs: what it writes.
         extras: what it takes beside the layout.
         threads: a thread a query, or a function of `(context, extras)` that gives the number.
+        sliced: whether the kernels count their threads from `state.first`, an integer, so that a large launch on the
+            CPU can be cut into slices that run side by side. They may write to the outputs of their own thread alone.
     """
 
     name: str
@@ -207,6 +209,7 @@ class OperatorSpec:
     extras: tuple[ExtraSpec, ...] = ()
     threads: ThreadSpec | Callable[[SPHContext, Extras], int] = ThreadSpec.QUERY_COUNT
     tangent_kernel: Callable[[Any, Build], Any] | None = None
+    sliced: bool = False
 
     def __hash__(self) -> int:
         return hash(self.kernel)  # looked up at every call; equality compares the rest

@@ -39,6 +39,13 @@ class StateBundle:
     def __ctype__(self) -> Any:
         return self.content
 
+    def starting_at(self, thread: int) -> StateBundle:
+        """A copy whose threads count from that one."""
+        other = StateBundle.__new__(StateBundle)
+        other.content = type(self.content).from_buffer_copy(self.content)
+        other.content.first = thread
+        return other
+
     def fill(self, tensors: Sequence[torch.Tensor | None], values: Sequence[float], *, keep: bool) -> list[View]:
         """Writes the fields that changed.
 

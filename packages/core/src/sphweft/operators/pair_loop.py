@@ -59,9 +59,10 @@ def pair_fields(build: Build) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def pair_kernels(terms_of: Callable[[Any, Build], PairTerms]) -> dict[str, Callable[[Any, Build], Any]]:
-    """The makers of an operator's kernel, and of that of its tangent, from the maker of its part."""
+def pair_kernels(terms_of: Callable[[Any, Build], PairTerms]) -> dict[str, Any]:
+    """What an operator's spec says of its kernels: their makers, from the maker of its part."""
     return {
+        "sliced": True,
         "kernel": lambda State, build: _pair_kernel(State, build, terms_of(State, build), False),
         "tangent_kernel": lambda State, build: _pair_kernel(State, build, terms_of(State, build), True),
     }
@@ -145,7 +146,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
 
     @wp.kernel(module="unique")
     def pair_tangent(state: State, out: wp.array(dtype=result)):
-        i = wp.tid()
+        i = state.first + wp.tid()
         if receives(state, i):
             total, total_tangent = neighbour_sum_and_tangent(state, i)
             out[i] = finish_tangent(total, total_tangent, state, i)
@@ -154,7 +155,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
 
     @wp.kernel(module="unique")
     def pair_sum(state: State, out: wp.array(dtype=result)):
-        i = wp.tid()
+        i = state.first + wp.tid()
         if receives(state, i):
             total, _count = neighbour_sum(state, i)
             out[i] = finish(total, state, i)
@@ -163,7 +164,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
 
     @wp.kernel(module="unique")
     def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
-        i = wp.tid()
+        i = state.first + wp.tid()
         if receives(state, i):
             total, count = neighbour_sum(state, i)
             out[i] = finish(total, state, i)
