@@ -49,11 +49,26 @@ class GridFunctions(NamedTuple):
     separation: Any
 
 
+class _Axis(NamedTuple):
+    """The cells along an axis: `count` of a width from `low` on; what is visited are `offsets` of them, from `first`.
+
+    The length is that of the period, 0 where there is none; cells are then counted from zero.
+    """
+
+    origin: float
+    length: float
+    width: float
+    low: int
+    count: int
+    first: int
+    offsets: int
+
+
 @cache
-def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
-    """The struct and the functions for one dimension and precision."""
+def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions:
+    """The struct and the functions for one dimension, precision, and kind of domain."""
     axes, vector = dimension, element_type(scalar, (dimension,))
-    half, near = scalar(0.5), scalar(0.49)
+    half, none = scalar(0.5), scalar(0.0)
     zero, farthest = wp.float64(0.0), wp.float64(FARTHEST)
     nil, unit = wp.int64(0), wp.int64(1)
 
@@ -152,11 +167,11 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
     @wp.func
     def separation(grid: Grid, a: vector, b: vector):
         x = a - b
-        for axis in range(wp.static(axes)):
-            period = grid.period[axis]
-            # nearer than that the wrap is zero, and the division is saved; no period is an infinite one
-            if wp.abs(x[axis]) > near * period:
-                x[axis] = x[axis] - period * wp.floor(x[axis] / period + half)
+        if periodic:
+            for axis in range(wp.static(axes)):
+                period = grid.period[axis]
+                # chosen, not branched upon, which costs more than the division
+                x[axis] = wp.where(period > none, x[axis] - period * wp.floor(x[axis] / period + half), x[axis])
         return x
 
     return GridFunctions(Grid, cell, bucket, visits, stretch, counts, separation)
@@ -183,9 +198,8 @@ def loaded(made: Any, device: torch.device) -> Any:
 
 
 @cache
-def _bucket_kernel(dimension: int, scalar: Any, device: torch.device) -> Any:
-    Grid, cell, bucket = grid_functions(dimension, scalar)[:3]  # noqa: N806
-    vector = element_type(scalar, (dimension,))
+def _bucket_kernel(functions: GridFunctions, vector: Any, device: torch.device) -> Any:
+    Grid, cell, bucket = functions[:3]
 
     @kernel
     def buckets(grid: Grid, positions: wp.array(dtype=vector), found: wp.array(dtype=wp.int32)):
@@ -199,15 +213,18 @@ class HashGrid:
     """Reference particles sorted by cell.
 
     Args:
-        positions: of the references [m], finite, shape (M, d).
+        positions: of the references, one or more of them, finite [m], shape (M, d).
         radius: the largest search radius [m].
         domain: the box; None where space is unbounded.
-        extent: how far positions lie apart on each axis [m], those of the queries too; left out, the references'.
+        queries: positions of whoever will search [m], finite, shape (N, d); left out, the references.
 
     Attributes:
-        struct: the Warp struct of `functions.Grid`.
-        functions: what kernels do with it.
+        functions: what kernels do with the grid.
+        struct: the grid as kernels take it.
         order: the references by cell, int32, shape (M,).
+
+    Raises:
+        InputError: the radius is not finite or not positive.
     """
 
     def __init__(
@@ -215,85 +232,74 @@ class HashGrid:
         positions: torch.Tensor,
         radius: float,
         domain: DomainDescription | None = None,
-        bounds: tuple[list[float], list[float]] | None = None,
+        queries: torch.Tensor | None = None,
     ) -> None:
         if not (math.isfinite(radius) and radius > 0):
             raise InputError("radius", "a finite positive length", repr(radius))
         self.device, self.dimension = positions.device, positions.shape[1]
-        self._scalar = SCALARS[positions.dtype]
+        scalar = SCALARS[positions.dtype]
+        self._vector = element_type(scalar, (self.dimension,))
         with LOCK:
-            self.functions = grid_functions(self.dimension, self._scalar)
-            self._buckets = _bucket_kernel(self.dimension, self._scalar, self.device)
+            self.functions = grid_functions(self.dimension, scalar, domain is not None and any(domain.periodic))
+            self._buckets = _bucket_kernel(self.functions, self._vector, self.device)
         self.struct = self.functions.Grid()
-        self._keep: list[Any] = []
-        size = self._set_geometry(positions, radius, domain, bounds)
+        size = self._lay_out(_axes(positions, radius, domain, positions if queries is None else queries), len(positions))
         buckets, order = torch.sort(self.buckets(positions), stable=True)
         self.order = order.int()
-        starts = torch.searchsorted(buckets, torch.arange(size + 1, device=self.device, dtype=torch.int32), out_int32=True)
-        self.struct.positions = self.array(positions[order], (self.dimension,))
-        self.struct.order = self.array(self.order)
-        self.struct.starts = self.array(starts)
-
-    def array(self, tensor: torch.Tensor, shape: tuple[int, ...] = ()) -> Any:
-        """A Warp array over a tensor."""
-        made = array_over(tensor, element_type(SCALARS[tensor.dtype], shape), shape)
-        self._keep.append(made)
-        return made
+        places = torch.arange(size + 1, dtype=torch.int32, device=self.device)
+        self.struct.positions = array_over(positions[order], self._vector, (self.dimension,))
+        self.struct.order = array_over(self.order, wp.int32, ())
+        self.struct.starts = array_over(torch.searchsorted(buckets, places, out_int32=True), wp.int32, ())
 
     def buckets(self, positions: torch.Tensor) -> torch.Tensor:
-        """The bucket of each position, int32, shape (n,)."""
+        """The bucket of each position, int32, shape (n,): who has one in common is near."""
         found = torch.empty(len(positions), dtype=torch.int32, device=self.device)
-        inputs = [self.struct, self.array(positions, (self.dimension,)), self.array(found)]
-        launch(self._buckets, len(positions), inputs, self.device)
+        arrays = array_over(positions, self._vector, (self.dimension,)), array_over(found, wp.int32, ())
+        launch(self._buckets, len(positions), [self.struct, *arrays], self.device)
         return found
 
-    def _set_geometry(
-        self,
-        positions: torch.Tensor,
-        radius: float,
-        domain: DomainDescription | None,
-        bounds: tuple[list[float], list[float]] | None,
-    ) -> int:
+    def _lay_out(self, axes: list[_Axis], references: int) -> int:
         """Fills all of the struct but its arrays; gives back the number of buckets."""
-        low = positions.amin(0).tolist()
-        high = positions.amax(0).tolist()
-        unwrapped = bounds or (low, high)
-        eps = torch.finfo(positions.dtype).eps
-        # squares of what is shorter than this underflow, and a distance comes out as zero
-        radius = max(radius * (1 + SLACK), math.sqrt(torch.finfo(positions.dtype).tiny))
-        grid = self.struct
-        origin, length, width = [0.0] * 3, [0.0] * 3, [1.0] * 3
-        lowest, count, first, offsets = [0] * 3, [1] * 3, [0] * 3, [1] * 3
-        period = [math.inf] * self.dimension
-        sizes = [1] * 3
-        for axis in range(self.dimension):
-            if domain is not None and domain.periodic[axis]:
-                start, end = (float(t[0, axis]) for t in domain.tensors(positions.dtype, torch.device("cpu"))[:2])
-                side = float(torch.tensor(end, dtype=positions.dtype) - torch.tensor(start, dtype=positions.dtype))
-                farthest = max(abs(unwrapped[0][axis] - start), abs(unwrapped[1][axis] - start))
-                # how far rounding moves what lies boxes apart
-                shift = 8 * eps * (unwrapped[1][axis] - unwrapped[0][axis] + side) + 2.0**-50 * farthest
-                cells = int(min(max(side / (radius + shift), 1.0), FARTHEST))
-                origin[axis], length[axis], width[axis], period[axis] = start, side, side / cells, side
-                sizes[axis] = count[axis] = cells
-                first[axis], offsets[axis] = (-1, 3) if cells >= 3 else (0, cells)
-            else:
-                width[axis] = radius
-                ends = [min(max(math.floor(x / radius), -FARTHEST), FARTHEST) for x in (low[axis], high[axis])]
-                lowest[axis] = int(ends[0])
-                sizes[axis] = count[axis] = int(ends[1]) - int(ends[0]) + 1
-                first[axis], offsets[axis] = -1, 3
-        capacity = 1 << max(len(positions) * 2 - 1, 3).bit_length()
-        dense = math.prod(sizes) <= capacity
-        stride = (1, sizes[0], sizes[0] * sizes[1]) if dense else HASH
-        if not dense:
-            lowest = [0] * 3
-        grid.period = element_type(self._scalar, (self.dimension,))(*period)
-        grid.origin, grid.length, grid.width = wp.vec3d(*origin), wp.vec3d(*length), wp.vec3d(*width)
-        grid.low, grid.count, grid.stride = wp.vec3l(*lowest), wp.vec3l(*count), wp.vec3l(*stride)
-        grid.first, grid.offsets = wp.vec3l(*first), wp.vec3i(*offsets)
-        wraps = length[0] > 0 and offsets[0] > 1
-        grid.stretches = (2 if wraps else 1) if dense else offsets[0]
-        grid.dense = int(dense)
-        grid.mask = capacity - 1 if not dense else 2**62 - 1
-        return math.prod(sizes) if dense else capacity
+        grid, sizes = self.struct, [axis.count for axis in axes]
+        table = 1 << max(2 * references - 1, 3).bit_length()
+        dense = math.prod(sizes) <= table
+        grid.dense, grid.mask = int(dense), 2**62 - 1 if dense else table - 1
+        grid.stride = wp.vec3l(*((1, sizes[0], sizes[0] * sizes[1]) if dense else HASH))
+        grid.period = self._vector(*(axis.length for axis in axes[: self.dimension]))
+        grid.origin, grid.length = wp.vec3d(*(a.origin for a in axes)), wp.vec3d(*(a.length for a in axes))
+        grid.width, grid.count = wp.vec3d(*(a.width for a in axes)), wp.vec3l(*sizes)
+        grid.low = wp.vec3l(*(a.low if dense else 0 for a in axes))
+        grid.first, grid.offsets = wp.vec3l(*(a.first for a in axes)), wp.vec3i(*(a.offsets for a in axes))
+        along_x = 1 + int(axes[0].length > 0 and sizes[0] > 1)
+        grid.stretches = along_x if dense else axes[0].offsets
+        return math.prod(sizes) if dense else table
+
+
+def _axes(
+    positions: torch.Tensor, radius: float, domain: DomainDescription | None, queries: torch.Tensor
+) -> list[_Axis]:
+    """The cells of each axis; those that the dimension does not have are one cell."""
+    eps, tiny = torch.finfo(positions.dtype).eps, torch.finfo(positions.dtype).tiny
+    # below, squares underflow and distances come out as zero
+    radius = max(radius * (1 + SLACK), math.sqrt(tiny))
+    lowest, highest = positions.amin(0).tolist(), positions.amax(0).tolist()
+    least, most = lowest, highest
+    if queries is not positions and len(queries):
+        least = [min(pair) for pair in zip(least, queries.amin(0).tolist(), strict=True)]
+        most = [max(pair) for pair in zip(most, queries.amax(0).tolist(), strict=True)]
+    axes = []
+    for axis in range(positions.shape[1]):
+        if domain is not None and domain.periodic[axis]:
+            start, end = (row[0, axis] for row in domain.tensors(positions.dtype, positions.device)[:2])
+            origin, side = float(start), float(end - start)
+            # rounding shifts the nearest image of what lies boxes apart, in the precision of the particles
+            shift = 8 * eps * (most[axis] - least[axis] + side)
+            shift += 2.0**-50 * max(abs(least[axis] - origin), abs(most[axis] - origin))
+            count = int(min(max(side / (radius + shift), 1), FARTHEST))
+            axes.append(_Axis(origin, side, side / count, 0, count, *((-1, 3) if count > 2 else (0, count))))
+        else:
+            low, high = (
+                int(min(max(x / radius // 1, -FARTHEST), FARTHEST)) for x in (lowest[axis], highest[axis])
+            )
+            axes.append(_Axis(0.0, 0.0, radius, low, high - low + 1, -1, 3))
+    return axes + [_Axis(0.0, 0.0, 1.0, 0, 1, 0, 1)] * (3 - len(axes))

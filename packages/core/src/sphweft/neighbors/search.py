@@ -1,111 +1,363 @@
-"""Neighbour search."""
+"""Neighbour search: every pair within reach, none missing, none twice, sorted by reference within a row."""
 
+import math
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import warp as wp
 
+from sphweft.cache.views import array_over
 from sphweft.enums import SupportMode
-from sphweft.neighbors.grid import HashGrid, grid_functions, kernel, launch, loaded
+from sphweft.errors import InputError, of_type
+from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.neighbors.grid import GridFunctions, HashGrid, kernel, launch, loaded
 from sphweft.runtime import LOCK, SCALARS, element_type
-import time
+from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
 
-T = {}
-def tick(name, t0):
-    t = time.perf_counter(); T.setdefault(name, []).append(t - t0); return t
+SHORT_ROW = 128
+"""Rows up to this length are sorted by insertion, longer ones by a heap."""
 
-SHORT = 96
+WEIGHTS: dict[SupportMode, tuple[float, float, float]] = {
+    SupportMode.GATHER: (1.0, 0.0, 0.0),
+    SupportMode.SCATTER: (0.0, 1.0, 0.0),
+    SupportMode.MEAN_SUPPORT: (0.5, 0.5, 0.0),
+    SupportMode.MEAN_KERNEL: (0.0, 1.0, 1.0),
+}
+"""(a, b, c) of a mode's search radius max(c h_i, a h_i + b h_j)."""
+
+_DEFAULT = OperationProperties()
+
+
+class Snapshot(NamedTuple):
+    """Copies of what a search read of a population.
+
+    Attributes:
+        positions: [m], shape (n, d).
+        supports: [m], shape (n,).
+    """
+
+    positions: torch.Tensor
+    supports: torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborList(AdjacencyList):
+    """An adjacency list that a search made, and what it was made for.
+
+    Attributes:
+        margin: by how much the search radius was enlarged [m].
+        support_mode: whose support radius it was.
+        domain: the box.
+        query: copies of the query particles' positions and supports.
+        reference: the same of the references; the same object where the populations are one.
+    """
+
+    margin: float
+    support_mode: SupportMode
+    domain: DomainDescription | None
+    query: Snapshot
+    reference: Snapshot
+
+    def __post_init__(self) -> None:
+        """Right by construction."""
+
+    def must_rebuild(self, query: ParticleState, reference: ParticleState | None = None) -> bool:
+        """Whether a pair that is not listed may have come within reach since the list was made.
+
+        False promises that the list has every pair in reach; it reads the particles' values to say so.
+
+        Args:
+            query: the query particles now.
+            reference: the references now; None where they are the query's.
+        """
+        source = query if reference is None else reference
+        sides = ((query, self.query), (source, self.reference))
+        for state, before in sides:
+            now, then = state.positions, before.positions
+            if now.shape != then.shape or now.dtype != then.dtype or now.device != then.device:
+                return True
+        if not self.query_count or not self.reference_count:
+            return False
+        if all(
+            torch.equal(state.positions, before.positions) and torch.equal(state.supports, before.supports)
+            for state, before in sides
+        ):
+            return False
+        with torch.no_grad():
+            moved = [_largest_displacement(state.positions, before.positions, self.domain) for state, before in sides]
+            grown = [float((state.supports.double() - before.supports.double()).max()) for state, before in sides]
+            radius = _radius(self.support_mode, float(self.query.supports.max()), float(self.reference.supports.max()))
+            lengths = radius + self.margin + _periodic_extent(self.domain, [s.positions for side in sides for s in side])
+        rounding = 16 * torch.finfo(query.positions.dtype).eps * lengths
+        # so that a position or support that is not a number asks for a search, which says so
+        return not sum(moved) + max(_radius(self.support_mode, *grown), 0.0) + rounding <= self.margin
+
+
+def neighbor_list(
+    query: ParticleState,
+    reference: ParticleState | None = None,
+    *,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULT,
+    margin: float = 0.0,
+) -> NeighborList:
+    """Lists all pairs with r ≤ search radius + margin, whatever their kinds.
+
+    r is the length of the separation as operators compute it, the radius h_i (gather), h_j (scatter), (h_i + h_j)/2
+    (mean support) or max(h_i, h_j) (mean kernel). Where the populations are one, a particle is its own neighbour. No
+    gradient flows. On a periodic axis positions may lie outside the box; if so far that their precision no longer
+    resolves the search radius, the result is still exact and the search slow.
+
+    Args:
+        query: the particles that receive.
+        reference: the particles that contribute; None where they are the query's.
+        domain: the box; None where space is unbounded.
+        properties: the discretisation, of which the support mode is read.
+        margin: a length by which the radius is enlarged [m], so that the list lasts; see `NeighborList.must_rebuild`.
+
+    Returns:
+        The list, rows in the order of the queries, each sorted by reference.
+
+    Raises:
+        InputError: parts that do not fit together, values that are not finite, supports that are not positive, a radius
+            with margin beyond half a periodic side, or 2³¹ pairs or more.
+    """
+    source = query if reference is None else reference
+    of_type("properties", properties, OperationProperties)
+    check_together(query, source, domain)
+    if not isinstance(margin, (int, float)) or not (math.isfinite(margin) and margin >= 0):
+        raise InputError("margin", "a finite length, not negative", repr(margin))
+    with torch.no_grad():
+        mode = properties.support_mode
+        sides = [_snapshot("query", query)]
+        sides += [sides[0] if source is query else _snapshot("reference", source)]
+        if not query.count or not source.count:
+            rows = torch.zeros(query.count, dtype=torch.int32, device=query.positions.device)
+            return NeighborList(rows[:0], rows, rows.clone(), source.count, float(margin), mode, domain, *sides)
+        radius = _radius(mode, *(float(side.supports.max()) for side in sides)) + margin
+        _check_periods(radius, domain, query.positions.dtype)
+        found = _search(*sides, radius, mode, domain, float(margin))
+        return NeighborList(*found, source.count, float(margin), mode, domain, *sides)
+
+
+def _search(
+    query: Snapshot,
+    reference: Snapshot,
+    radius: float,
+    mode: SupportMode,
+    domain: DomainDescription | None,
+    margin: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Neighbors, offsets and counts."""
+    (count, dimension), device = query.positions.shape, query.positions.device
+    scalar = SCALARS[query.positions.dtype]
+    vector = element_type(scalar, (dimension,))
+    grid = HashGrid(reference.positions, radius, domain, query.positions)
+    with LOCK:
+        count_pairs, fill_rows = _kernels(grid.functions, vector, scalar, device)
+    # one after another near each other, for the sake of the processor's cache
+    order = grid.order if query is reference else grid.buckets(query.positions).argsort(stable=True).int()
+    inputs = [
+        grid.struct,
+        array_over(order, wp.int32, ()),
+        array_over(query.positions, vector, (dimension,)),
+        array_over(query.supports, scalar, ()),
+        array_over(reference.supports[grid.order], scalar, ()),
+        wp.types.vector(length=3, dtype=scalar)(*WEIGHTS[mode]),
+        margin,
+    ]
+    counts = torch.empty(count, dtype=torch.int32, device=device)
+    launch(count_pairs, count, [*inputs, array_over(counts, wp.int32, ())], device)
+    ends = counts.cumsum(0)
+    pairs = int(ends[-1])
+    if pairs >= 2**31:
+        raise InputError("query, reference", "fewer than 2³¹ pairs", str(pairs), "the supports or the margin are large")
+    offsets = (ends - counts).int()
+    neighbors = torch.empty(pairs, dtype=torch.int32, device=device)
+    outputs = [array_over(tensor, wp.int32, ()) for tensor in (counts, offsets, neighbors)]
+    launch(fill_rows, count, [*inputs, *outputs], device)
+    return neighbors, offsets, counts
+
 
 @cache
-def _kernels(dimension: int, scalar: Any, device: torch.device):
-    Grid, cell, bucket, visits, stretch, counts, separation = grid_functions(dimension, scalar)
-    vector = element_type(scalar, (dimension,))
-    half = scalar(0.5)
-    widened = scalar(1.00001)
-    gather, scatter, mean = int(SupportMode.GATHER), int(SupportMode.SCATTER), int(SupportMode.MEAN_SUPPORT)
+def _kernels(functions: GridFunctions, vector: Any, scalar: Any, device: torch.device) -> tuple[Any, Any]:
+    """The kernel that counts the pairs of each row, and the one that fills and sorts the rows."""
+    Grid, cell, _, visits, stretch, belongs, separation = functions
+    weights_type = wp.types.vector(length=3, dtype=scalar)
+    indices = wp.array(dtype=wp.int32)
+    one, zero, short = wp.int32(1), wp.int32(0), wp.int32(SHORT_ROW)
 
-    @wp.func
-    def reach(h_i: scalar, h_j: scalar, mode: int, margin: scalar):
-        h = wp.max(h_i, h_j)
-        if mode == gather:
-            h = h_i
-        elif mode == scatter:
-            h = h_j
-        elif mode == mean:
-            h = half * (h_i + h_j)
-        return h + margin
-
-    @wp.func
-    def listed(grid: Grid, x_i: vector, h_i: scalar, supports: wp.array(dtype=scalar), mode: int, margin: scalar,
-               neighbors: wp.array(dtype=wp.int32), begin: int, end: int):
-        place = begin
-        c = cell(grid, x_i)
-        for visit in range(visits(grid)):
-            start, stop, visited = stretch(grid, c, visit)
-            for k in range(start, stop):
-                x_j = grid.positions[k]
-                x = separation(grid, x_i, x_j)
-                square = wp.dot(x, x)
-                h_j = h_i
-                if mode != gather:
-                    h_j = supports[k]
-                radius = reach(h_i, h_j, mode, margin)
-                if square <= radius * radius * widened:
-                    if wp.sqrt(square) <= radius and counts(grid, x_j, visited):
+    def lister(filling: bool) -> Any:
+        @wp.func
+        def pairs(
+            grid: Grid,
+            x_i: vector,
+            h_i: scalar,
+            supports: wp.array(dtype=scalar),
+            weights: weights_type,
+            margin: scalar,
+            neighbors: indices,
+            begin: int,
+            end: int,
+        ):
+            """Lists the pairs of a query; gives back where the row ends."""
+            place = begin
+            own = weights[0] * h_i
+            least = weights[2] * h_i
+            other = weights[1]
+            home = cell(grid, x_i)
+            for visit in range(visits(grid)):
+                first, last, visited = stretch(grid, home, visit)
+                for k in range(first, last):
+                    x = separation(grid, x_i, grid.positions[k])
+                    radius = wp.max(least, own + other * supports[k]) + margin
+                    near = wp.sqrt(wp.dot(x, x)) <= radius
+                    if near and grid.dense == 0:
+                        near = belongs(grid, grid.positions[k], visited)
+                    # the next pair overwrites what is not near: a branch that is hard to predict costs more
+                    if filling:
                         if place < end:
                             neighbors[place] = grid.order[k]
-                        place += 1
-        return place - begin
+                    place += wp.where(near, one, zero)
+            return place
 
-    @kernel
-    def count(grid: Grid, order: wp.array(dtype=wp.int32), positions: wp.array(dtype=vector), h: wp.array(dtype=scalar),
-              supports: wp.array(dtype=scalar), mode: int, margin: scalar, found: wp.array(dtype=wp.int32)):
-        i = order[wp.tid()]
-        found[i] = listed(grid, positions[i], h[i], supports, mode, margin, found, 0, 0)
+        return pairs
+
+    count_pairs, list_pairs = lister(False), lister(True)
 
     @wp.func
-    def insertion(a: wp.array(dtype=wp.int32), begin: int, end: int):
-        for k in range(begin + 1, end):
-            value = a[k]
-            p = k
-            while p > begin and a[wp.max(p - 1, 0)] > value:
-                a[p] = a[p - 1]
-                p -= 1
-            a[p] = value
+    def sift(row: indices, begin: int, root: int, length: int):
+        """Lets a value sink into the heap below it."""
+        value = row[begin + root]
+        hole = int(root)
+        child = int(2 * root + 1)
+        while child < length:
+            if child + 1 < length:
+                if row[begin + child + 1] > row[begin + child]:
+                    child += 1
+            if row[begin + child] <= value:
+                break
+            row[begin + hole] = row[begin + child]
+            hole = child
+            child = 2 * hole + 1
+        row[begin + hole] = value
+
+    @wp.func
+    def sort_row(row: indices, begin: int, end: int):
+        length = end - begin
+        if length <= short:
+            for k in range(begin + 1, end):
+                value = row[k]
+                place = int(k)
+                while place > begin:
+                    before = row[place - 1]
+                    if before <= value:
+                        break
+                    row[place] = before
+                    place -= 1
+                row[place] = value
+        else:
+            for k in range(length // 2):
+                sift(row, begin, length // 2 - 1 - k, length)
+            for k in range(length - 1):
+                last = length - 1 - k
+                largest = row[begin]
+                row[begin] = row[begin + last]
+                row[begin + last] = largest
+                sift(row, begin, 0, last)
 
     @kernel
-    def fill(grid: Grid, order: wp.array(dtype=wp.int32), positions: wp.array(dtype=vector), h: wp.array(dtype=scalar),
-              supports: wp.array(dtype=scalar), mode: int, margin: scalar, offsets: wp.array(dtype=wp.int32),
-              found: wp.array(dtype=wp.int32), neighbors: wp.array(dtype=wp.int32), do_sort: int):
+    def count(
+        grid: Grid,
+        order: indices,
+        positions: wp.array(dtype=vector),
+        own_supports: wp.array(dtype=scalar),
+        supports: wp.array(dtype=scalar),
+        weights: weights_type,
+        margin: scalar,
+        counts: indices,
+    ):
+        i = order[wp.tid()]
+        counts[i] = count_pairs(grid, positions[i], own_supports[i], supports, weights, margin, counts, 0, 0)
+
+    @kernel
+    def fill(
+        grid: Grid,
+        order: indices,
+        positions: wp.array(dtype=vector),
+        own_supports: wp.array(dtype=scalar),
+        supports: wp.array(dtype=scalar),
+        weights: weights_type,
+        margin: scalar,
+        counts: indices,
+        offsets: indices,
+        neighbors: indices,
+    ):
         i = order[wp.tid()]
         begin = offsets[i]
-        end = begin + found[i]
-        listed(grid, positions[i], h[i], supports, mode, margin, neighbors, begin, end)
-        if do_sort == 1:
-            insertion(neighbors, begin, end)
+        end = begin + counts[i]
+        list_pairs(grid, positions[i], own_supports[i], supports, weights, margin, neighbors, begin, end)
+        sort_row(neighbors, begin, end)
 
     return loaded(count, device), loaded(fill, device)
 
-def raw(x, h, radius, mode=0, domain=None, do_sort=1):
-    t = time.perf_counter()
-    g = HashGrid(x, radius, domain)
-    t = tick("grid", t)
-    s = SCALARS[x.dtype]
-    count, fill = _kernels(x.shape[1], s, x.device)
-    t = tick("kernels", t)
-    n = len(x)
-    found = torch.empty(n, dtype=torch.int32)
-    sup = g.array(h[g.order.long()])
-    order = g.array(g.order)
-    inputs = [g.struct, order, g.array(x, (x.shape[1],)), g.array(h), sup, mode, 0.0]
-    launch(count, n, [*inputs, g.array(found)], x.device)
-    t = tick("count", t)
-    ends = found.cumsum(0)
-    total = int(ends[-1])
-    offsets = (ends - found).int()
-    nb = torch.empty(total, dtype=torch.int32)
-    t = tick("scan", t)
-    launch(fill, n, [*inputs, g.array(offsets), g.array(found), g.array(nb), do_sort], x.device)
-    t = tick("fill", t)
-    return nb, offsets, found
+
+def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
+    own, other, least = WEIGHTS[mode]
+    return max(least * h_i, own * h_i + other * h_j) if least else own * h_i + other * h_j
+
+
+def _snapshot(side: str, state: ParticleState) -> Snapshot:
+    """Copies of positions and supports.
+
+    Raises:
+        InputError: values that no search can use.
+    """
+    positions, supports = (
+        tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in (state.positions, state.supports)
+    )
+    for name, good, expected in (
+        ("positions", torch.isfinite(positions).all(1), "finite"),
+        ("supports", torch.isfinite(supports) & (supports > 0), "finite and positive"),
+    ):
+        if not bool(good.all()):
+            first = int((~good).nonzero()[0, 0])
+            raise InputError(f"{side}.{name}", f"values that are {expected}", f"another one at particle {first}")
+    return Snapshot(positions, supports)
+
+
+def _check_periods(radius: float, domain: DomainDescription | None, dtype: torch.dtype) -> None:
+    """Refuses a search radius beyond half a periodic side, in the precision of the particles.
+
+    Raises:
+        InputError: it is.
+    """
+    if domain is None or not any(domain.periodic):
+        return
+    rows = zip(domain.minimum, domain.maximum, domain.periodic, strict=True)
+    half = min((high - low) / 2 for low, high, wraps in rows if wraps)
+    if bool(torch.tensor(radius, dtype=dtype) > torch.tensor(half, dtype=dtype)):
+        expected = f"a search radius, with margin, of at most half the shortest periodic side, {half:g}"
+        raise InputError("supports", expected, f"{radius:g}")
+
+
+def _largest_displacement(now: torch.Tensor, then: torch.Tensor, domain: DomainDescription | None) -> float:
+    """The length of the longest, each to the nearest image [m]."""
+    x = now.detach().double() - then.double()
+    if domain is not None:
+        minimum, maximum, periodicity = domain.tensors(now.dtype, now.device)
+        period = (maximum - minimum).double()
+        x = torch.where(periodicity > 0, x - period * torch.round(x / period), x)
+    return float(torch.linalg.vector_norm(x, dim=1).max())
+
+
+def _periodic_extent(domain: DomainDescription | None, positions: list[torch.Tensor]) -> float:
+    """How far particles lie apart along periodic axes before they are wrapped, box included [m]."""
+    if domain is None or not any(domain.periodic):
+        return 0.0
+    axes = [axis for axis, wraps in enumerate(domain.periodic) if wraps]
+    highest = torch.stack([each.detach().double().amax(0) for each in positions]).amax(0)
+    lowest = torch.stack([each.detach().double().amin(0) for each in positions]).amin(0)
+    return sum(float(highest[axis] - lowest[axis]) + domain.maximum[axis] - domain.minimum[axis] for axis in axes)
