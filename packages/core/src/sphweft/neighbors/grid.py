@@ -1,11 +1,13 @@
 """The compact hash grid: reference particles sorted by cell, and the candidates near a point.
 
-Cells are counted in float64 and int64 from the origin, so that any span works. Where the box of occupied cells fits into
-the table, every cell has a bucket of its own and the cells along x lie one after the other; where it does not, buckets
+Cells are counted in float64 and int64, so that any span works. Where a box of cells around the particles fits into the
+table, every cell has a bucket of its own and the cells along x lie one after the other. A few escaped particles are left
+out of the box: they count to the cells at its faces, which keeps neighbours neighbours. Where no such box fits, buckets
 are hashes, several cells may share one, and a candidate counts only in the cell that it lies in.
 """
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,8 +25,11 @@ SLACK = 2.0**-10
 FARTHEST = 2.0**40
 """Coordinates of cells end here, where rounding is still below the slack; what lies beyond is in the last cell."""
 
+ESCAPED = 64
+"""How many particles may lie beyond each face of the box."""
+
 HASH = (1, 73856093, 19349663)
-"""Strides of the hash (Teschner et al. 2003); along x neighbours stay neighbours."""
+"""Strides of the hash (Teschner et al. 2003)."""
 
 
 class GridFunctions(NamedTuple):
@@ -36,8 +41,7 @@ class GridFunctions(NamedTuple):
         bucket: `(grid, cell)` → its bucket.
         visits: `(grid)` → how many stretches of candidates there are near a cell.
         stretch: `(grid, cell, visit)` → begin and end in the grid's order, and the cell that is visited.
-        counts: `(grid, x_j, visited)` → whether a candidate belongs to the visit.
-        separation: `(grid, x_i, x_j)` → x_ij, to the bit that of the operators.
+        belongs: `(grid, x_j, visited)` → whether a candidate lies in the visited cell.
     """
 
     Grid: Any
@@ -45,8 +49,7 @@ class GridFunctions(NamedTuple):
     bucket: Any
     visits: Any
     stretch: Any
-    counts: Any
-    separation: Any
+    belongs: Any
 
 
 class _Axis(NamedTuple):
@@ -65,12 +68,12 @@ class _Axis(NamedTuple):
 
 
 @cache
-def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions:
-    """The struct and the functions for one dimension, precision, and kind of domain."""
+def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
+    """The struct and the functions for one dimension and precision."""
     axes, vector = dimension, element_type(scalar, (dimension,))
-    half, none = scalar(0.5), scalar(0.0)
     zero, farthest = wp.float64(0.0), wp.float64(FARTHEST)
     nil, unit = wp.int64(0), wp.int64(1)
+    integers, pair = element_type(wp.int64, (3,)), element_type(wp.int64, (2,))
 
     @wp.struct
     class Grid:
@@ -81,10 +84,10 @@ def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions
         origin: wp.vec3d
         length: wp.vec3d
         width: wp.vec3d
-        low: wp.vec3l
-        count: wp.vec3l
-        stride: wp.vec3l
-        first: wp.vec3l
+        low: integers
+        count: integers
+        stride: pair
+        first: integers
         offsets: wp.vec3i
         stretches: int
         dense: int
@@ -92,7 +95,7 @@ def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions
 
     @wp.func
     def cell(grid: Grid, x: vector):
-        found = wp.vec3l(nil, nil, nil)
+        found = integers(nil, nil, nil)
         for axis in range(wp.static(axes)):
             place = wp.float64(x[axis]) - grid.origin[axis]
             length = grid.length[axis]
@@ -102,13 +105,14 @@ def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions
                 found[axis] = wp.clamp(wp.int64(place / grid.width[axis]), nil, grid.count[axis] - unit)
             else:
                 place = wp.clamp(wp.floor(place / grid.width[axis]), -farthest, farthest)
-                found[axis] = wp.int64(place) - grid.low[axis]
+                found[axis] = wp.clamp(wp.int64(place) - grid.low[axis], nil, grid.count[axis] - unit)
         return found
 
     @wp.func
-    def bucket(grid: Grid, c: wp.vec3l):
-        key = c[0] * grid.stride[0] + c[1] * grid.stride[1] + c[2] * grid.stride[2]
-        return wp.int32(key & grid.mask)
+    def bucket(grid: Grid, c: integers):
+        mask = grid.mask
+        key = c[0] + (c[1] & mask) * grid.stride[0] + (c[2] & mask) * grid.stride[1]
+        return wp.int32(key & mask)
 
     @wp.func
     def visits(grid: Grid):
@@ -116,65 +120,58 @@ def grid_functions(dimension: int, scalar: Any, periodic: bool) -> GridFunctions
 
     @wp.func
     def shifted(grid: Grid, c: wp.int64, axis: int):
+        """The coordinate in the box, -1 where there is none."""
+        many = grid.count[axis]
         if grid.length[axis] > zero:
             if c < nil:
-                c = c + grid.count[axis]
-            if c >= grid.count[axis]:
-                c = c - grid.count[axis]
+                c = c + many
+            elif c >= many:
+                c = c - many
+        elif c >= many:
+            c = -unit
         return c
 
     @wp.func
-    def stretch(grid: Grid, c: wp.vec3l, visit: int):
+    def stretch(grid: Grid, c: integers, visit: int):
         part = visit % grid.stretches
         rest = visit // grid.stretches
         x = c[0] + grid.first[0]
         y = shifted(grid, c[1] + grid.first[1] + wp.int64(rest % grid.offsets[1]), 1)
         z = shifted(grid, c[2] + grid.first[2] + wp.int64(rest // grid.offsets[1]), 2)
-        begin = wp.int32(0)
-        end = wp.int32(0)
+        last = x
         if grid.dense == 0:
             x = shifted(grid, x + wp.int64(part), 0)
-            b = bucket(grid, wp.vec3l(x, y, z))
-            begin = grid.starts[b]
-            end = grid.starts[b + 1]
-        elif y >= nil and y < grid.count[1] and z >= nil and z < grid.count[2]:
-            last = x + wp.int64(grid.offsets[0]) - unit
+            last = x
+        else:
             edge = grid.count[0] - unit
-            if part == 1:  # what the stretch along x has beyond a periodic face
+            last = x + wp.int64(grid.offsets[0]) - unit
+            if part == 1:  # of the cells along x those beyond a periodic face
+                beyond = last
+                last = nil
                 if x < nil:
-                    x = edge
                     last = edge
-                elif last > edge:
-                    x = nil
-                    last = nil
-                else:
-                    last = x - unit
-            x = wp.max(x, nil)
-            last = wp.min(last, edge)
-            if x <= last:
-                b = bucket(grid, wp.vec3l(x, y, z))
-                begin = grid.starts[b]
-                end = grid.starts[b + wp.int32(last - x) + 1]
-        return begin, end, wp.vec3l(x, y, z)
+                elif beyond <= edge:
+                    last = -unit
+                x = last
+            else:
+                x = wp.max(x, nil)
+                last = wp.min(last, edge)
+        begin = wp.int32(0)
+        end = wp.int32(0)
+        if x >= nil and y >= nil and z >= nil:
+            b = bucket(grid, integers(x, y, z))
+            begin = grid.starts[b]
+            end = grid.starts[b + wp.int32(last - x) + 1]
+        return begin, end, integers(x, y, z)
 
     @wp.func
-    def counts(grid: Grid, x: vector, visited: wp.vec3l):
+    def belongs(grid: Grid, x: vector, visited: integers):
         if grid.dense == 1:
             return True
         c = cell(grid, x)
         return c[0] == visited[0] and c[1] == visited[1] and c[2] == visited[2]
 
-    @wp.func
-    def separation(grid: Grid, a: vector, b: vector):
-        x = a - b
-        if periodic:
-            for axis in range(wp.static(axes)):
-                period = grid.period[axis]
-                # chosen, not branched upon, which costs more than the division
-                x[axis] = wp.where(period > none, x[axis] - period * wp.floor(x[axis] / period + half), x[axis])
-        return x
-
-    return GridFunctions(Grid, cell, bucket, visits, stretch, counts, separation)
+    return GridFunctions(Grid, cell, bucket, visits, stretch, belongs)
 
 
 def kernel(function: Any) -> Any:
@@ -240,10 +237,10 @@ class HashGrid:
         scalar = SCALARS[positions.dtype]
         self._vector = element_type(scalar, (self.dimension,))
         with LOCK:
-            self.functions = grid_functions(self.dimension, scalar, domain is not None and any(domain.periodic))
+            self.functions = grid_functions(self.dimension, scalar)
             self._buckets = _bucket_kernel(self.functions, self._vector, self.device)
         self.struct = self.functions.Grid()
-        size = self._lay_out(_axes(positions, radius, domain, positions if queries is None else queries), len(positions))
+        size = self._lay_out(positions, radius, domain, positions if queries is None else queries)
         buckets, order = torch.sort(self.buckets(positions), stable=True)
         self.order = order.int()
         places = torch.arange(size + 1, dtype=torch.int32, device=self.device)
@@ -258,48 +255,63 @@ class HashGrid:
         launch(self._buckets, len(positions), [self.struct, *arrays], self.device)
         return found
 
-    def _lay_out(self, axes: list[_Axis], references: int) -> int:
+    def _lay_out(
+        self, positions: torch.Tensor, radius: float, domain: DomainDescription | None, queries: torch.Tensor
+    ) -> int:
         """Fills all of the struct but its arrays; gives back the number of buckets."""
-        grid, sizes = self.struct, [axis.count for axis in axes]
-        table = 1 << max(2 * references - 1, 3).bit_length()
-        dense = math.prod(sizes) <= table
+        table = 1 << (2 * len(positions) + 2).bit_length()
+        ends = positions.amin(0), positions.amax(0)
+        extent = ends if queries is positions or not len(queries) else (
+            torch.minimum(ends[0], queries.amin(0)),
+            torch.maximum(ends[1], queries.amax(0)),
+        )
+        axes = whole = _axes(ends, extent, radius, domain)
+        if math.prod(axis.count for axis in axes) > table:
+            few = min(ESCAPED, (len(positions) - 1) // 2)
+            inner = tuple(positions.kthvalue(k, 0).values for k in (few + 1, len(positions) - few))
+            axes = _axes(inner, extent, radius, domain)
+        size = math.prod(axis.count for axis in axes)
+        dense = size <= table
+        axes = axes if dense else whole
+        counts, integers = [axis.count for axis in axes], element_type(wp.int64, (3,))
+        grid = self.struct
         grid.dense, grid.mask = int(dense), 2**62 - 1 if dense else table - 1
-        grid.stride = wp.vec3l(*((1, sizes[0], sizes[0] * sizes[1]) if dense else HASH))
+        grid.stride = element_type(wp.int64, (2,))(*((counts[0], counts[0] * counts[1]) if dense else HASH))
         grid.period = self._vector(*(axis.length for axis in axes[: self.dimension]))
         grid.origin, grid.length = wp.vec3d(*(a.origin for a in axes)), wp.vec3d(*(a.length for a in axes))
-        grid.width, grid.count = wp.vec3d(*(a.width for a in axes)), wp.vec3l(*sizes)
-        grid.low = wp.vec3l(*(a.low if dense else 0 for a in axes))
-        grid.first, grid.offsets = wp.vec3l(*(a.first for a in axes)), wp.vec3i(*(a.offsets for a in axes))
-        along_x = 1 + int(axes[0].length > 0 and sizes[0] > 1)
-        grid.stretches = along_x if dense else axes[0].offsets
-        return math.prod(sizes) if dense else table
+        grid.width, grid.count = wp.vec3d(*(a.width for a in axes)), integers(*counts)
+        grid.low, grid.first = integers(*(a.low for a in axes)), integers(*(a.first for a in axes))
+        grid.offsets = wp.vec3i(*(a.offsets for a in axes))
+        grid.stretches = (2 if axes[0].length > 0 and counts[0] > 1 else 1) if dense else axes[0].offsets
+        return size if dense else table
 
 
 def _axes(
-    positions: torch.Tensor, radius: float, domain: DomainDescription | None, queries: torch.Tensor
+    box: Sequence[torch.Tensor], extent: Sequence[torch.Tensor], radius: float, domain: DomainDescription | None
 ) -> list[_Axis]:
-    """The cells of each axis; those that the dimension does not have are one cell."""
-    eps, tiny = torch.finfo(positions.dtype).eps, torch.finfo(positions.dtype).tiny
+    """The cells of each axis, one for an axis that the dimension does not have.
+
+    Args:
+        box: lower and upper corner of where the references are, shapes (d,).
+        extent: the same of all particles.
+        radius: the largest search radius.
+        domain: the box that may be periodic.
+    """
+    precision, device = torch.finfo(box[0].dtype), box[0].device
     # below, squares underflow and distances come out as zero
-    radius = max(radius * (1 + SLACK), math.sqrt(tiny))
-    lowest, highest = positions.amin(0).tolist(), positions.amax(0).tolist()
-    least, most = lowest, highest
-    if queries is not positions and len(queries):
-        least = [min(pair) for pair in zip(least, queries.amin(0).tolist(), strict=True)]
-        most = [max(pair) for pair in zip(most, queries.amax(0).tolist(), strict=True)]
+    radius = max(radius * (1 + SLACK), math.sqrt(precision.tiny))
+    corners = zip(*(corner.tolist() for corner in (*box, *extent)), strict=True)
     axes = []
-    for axis in range(positions.shape[1]):
+    for axis, (low, high, least, most) in enumerate(corners):
         if domain is not None and domain.periodic[axis]:
-            start, end = (row[0, axis] for row in domain.tensors(positions.dtype, positions.device)[:2])
+            start, end = (row[0, axis] for row in domain.tensors(box[0].dtype, device)[:2])
             origin, side = float(start), float(end - start)
             # rounding shifts the nearest image of what lies boxes apart, in the precision of the particles
-            shift = 8 * eps * (most[axis] - least[axis] + side)
-            shift += 2.0**-50 * max(abs(least[axis] - origin), abs(most[axis] - origin))
+            shift = 8 * precision.eps * (most - least + side) + 2.0**-50 * max(abs(least - origin), abs(most - origin))
             count = int(min(max(side / (radius + shift), 1), FARTHEST))
-            axes.append(_Axis(origin, side, side / count, 0, count, *((-1, 3) if count > 2 else (0, count))))
+            first, offsets = (-1, 3) if count > 2 else (0, count)
+            axes.append(_Axis(origin, side, side / count, 0, count, first, offsets))
         else:
-            low, high = (
-                int(min(max(x / radius // 1, -FARTHEST), FARTHEST)) for x in (lowest[axis], highest[axis])
-            )
-            axes.append(_Axis(0.0, 0.0, radius, low, high - low + 1, -1, 3))
+            ends = [int(min(max(math.floor(x / radius), -FARTHEST), FARTHEST)) for x in (low, high)]
+            axes.append(_Axis(0.0, 0.0, radius, ends[0], ends[1] - ends[0] + 1, -1, 3))
     return axes + [_Axis(0.0, 0.0, 1.0, 0, 1, 0, 1)] * (3 - len(axes))

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -12,12 +11,10 @@ from sphweft.cache.views import array_over
 from sphweft.enums import SupportMode
 from sphweft.errors import InputError, of_type
 from sphweft.neighbors.adjacency import AdjacencyList
-from sphweft.neighbors.grid import GridFunctions, HashGrid, kernel, launch, loaded
+from sphweft.neighbors.grid import HashGrid, launch
+from sphweft.neighbors.rows import row_kernels
 from sphweft.runtime import LOCK, SCALARS, element_type
 from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
-
-SHORT_ROW = 128
-"""Rows up to this length are sorted by insertion, longer ones by a heap."""
 
 WEIGHTS: dict[SupportMode, tuple[float, float, float]] = {
     SupportMode.GATHER: (1.0, 0.0, 0.0),
@@ -156,7 +153,8 @@ def _search(
     vector = element_type(scalar, (dimension,))
     grid = HashGrid(reference.positions, radius, domain, query.positions)
     with LOCK:
-        count_pairs, fill_rows = _kernels(grid.functions, vector, scalar, device)
+        periodic = domain is not None and any(domain.periodic)
+        count_pairs, fill_rows = row_kernels(grid.functions, dimension, scalar, periodic, device)
     # one after another near each other, for the sake of the processor's cache
     order = grid.order if query is reference else grid.buckets(query.positions).argsort(stable=True).int()
     inputs = [
@@ -176,132 +174,10 @@ def _search(
         raise InputError("query, reference", "fewer than 2³¹ pairs", str(pairs), "the supports or the margin are large")
     offsets = (ends - counts).int()
     neighbors = torch.empty(pairs, dtype=torch.int32, device=device)
-    outputs = [array_over(tensor, wp.int32, ()) for tensor in (counts, offsets, neighbors)]
+    unsorted = torch.empty_like(neighbors)
+    outputs = [array_over(tensor, wp.int32, ()) for tensor in (offsets, unsorted, neighbors)]
     launch(fill_rows, count, [*inputs, *outputs], device)
     return neighbors, offsets, counts
-
-
-@cache
-def _kernels(functions: GridFunctions, vector: Any, scalar: Any, device: torch.device) -> tuple[Any, Any]:
-    """The kernel that counts the pairs of each row, and the one that fills and sorts the rows."""
-    Grid, cell, _, visits, stretch, belongs, separation = functions
-    weights_type = wp.types.vector(length=3, dtype=scalar)
-    indices = wp.array(dtype=wp.int32)
-    one, zero, short = wp.int32(1), wp.int32(0), wp.int32(SHORT_ROW)
-
-    def lister(filling: bool) -> Any:
-        @wp.func
-        def pairs(
-            grid: Grid,
-            x_i: vector,
-            h_i: scalar,
-            supports: wp.array(dtype=scalar),
-            weights: weights_type,
-            margin: scalar,
-            neighbors: indices,
-            begin: int,
-            end: int,
-        ):
-            """Lists the pairs of a query; gives back where the row ends."""
-            place = begin
-            own = weights[0] * h_i
-            least = weights[2] * h_i
-            other = weights[1]
-            home = cell(grid, x_i)
-            for visit in range(visits(grid)):
-                first, last, visited = stretch(grid, home, visit)
-                for k in range(first, last):
-                    x = separation(grid, x_i, grid.positions[k])
-                    radius = wp.max(least, own + other * supports[k]) + margin
-                    near = wp.sqrt(wp.dot(x, x)) <= radius
-                    if near and grid.dense == 0:
-                        near = belongs(grid, grid.positions[k], visited)
-                    # the next pair overwrites what is not near: a branch that is hard to predict costs more
-                    if filling:
-                        if place < end:
-                            neighbors[place] = grid.order[k]
-                    place += wp.where(near, one, zero)
-            return place
-
-        return pairs
-
-    count_pairs, list_pairs = lister(False), lister(True)
-
-    @wp.func
-    def sift(row: indices, begin: int, root: int, length: int):
-        """Lets a value sink into the heap below it."""
-        value = row[begin + root]
-        hole = int(root)
-        child = int(2 * root + 1)
-        while child < length:
-            if child + 1 < length:
-                if row[begin + child + 1] > row[begin + child]:
-                    child += 1
-            if row[begin + child] <= value:
-                break
-            row[begin + hole] = row[begin + child]
-            hole = child
-            child = 2 * hole + 1
-        row[begin + hole] = value
-
-    @wp.func
-    def sort_row(row: indices, begin: int, end: int):
-        length = end - begin
-        if length <= short:
-            for k in range(begin + 1, end):
-                value = row[k]
-                place = int(k)
-                while place > begin:
-                    before = row[place - 1]
-                    if before <= value:
-                        break
-                    row[place] = before
-                    place -= 1
-                row[place] = value
-        else:
-            for k in range(length // 2):
-                sift(row, begin, length // 2 - 1 - k, length)
-            for k in range(length - 1):
-                last = length - 1 - k
-                largest = row[begin]
-                row[begin] = row[begin + last]
-                row[begin + last] = largest
-                sift(row, begin, 0, last)
-
-    @kernel
-    def count(
-        grid: Grid,
-        order: indices,
-        positions: wp.array(dtype=vector),
-        own_supports: wp.array(dtype=scalar),
-        supports: wp.array(dtype=scalar),
-        weights: weights_type,
-        margin: scalar,
-        counts: indices,
-    ):
-        i = order[wp.tid()]
-        counts[i] = count_pairs(grid, positions[i], own_supports[i], supports, weights, margin, counts, 0, 0)
-
-    @kernel
-    def fill(
-        grid: Grid,
-        order: indices,
-        positions: wp.array(dtype=vector),
-        own_supports: wp.array(dtype=scalar),
-        supports: wp.array(dtype=scalar),
-        weights: weights_type,
-        margin: scalar,
-        counts: indices,
-        offsets: indices,
-        neighbors: indices,
-    ):
-        i = order[wp.tid()]
-        begin = offsets[i]
-        end = begin + counts[i]
-        list_pairs(grid, positions[i], own_supports[i], supports, weights, margin, neighbors, begin, end)
-        sort_row(neighbors, begin, end)
-
-    return loaded(count, device), loaded(fill, device)
 
 
 def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
