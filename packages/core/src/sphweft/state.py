@@ -151,6 +151,8 @@ def check_together(query: ParticleState, reference: ParticleState, domain: Domai
             actual = f"dtype {reference.positions.dtype}"
             raise InputError("reference", f"dtype {query.positions.dtype}, as query", actual)
         same_device("reference", reference.positions, query.positions, "query")
+    if domain is not None:
+        of_type("domain", domain, DomainDescription)
     if domain is not None and domain.dimension != query.dimension:
         raise InputError("domain", f"{query.dimension} axes, as the positions", f"{domain.dimension}")
 

@@ -28,8 +28,8 @@ FARTHEST = 2.0**40
 ESCAPED = 64
 """How many particles may lie beyond each face of the box."""
 
-HASH = (1, 73856093, 19349663)
-"""Strides of the hash (Teschner et al. 2003)."""
+HASH = (73856093, 19349663)
+"""Strides of the hash along y and z (Teschner et al. 2003)."""
 
 
 class GridFunctions(NamedTuple):
