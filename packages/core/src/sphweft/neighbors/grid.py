@@ -1,9 +1,9 @@
 """The compact hash grid: reference particles sorted by cell, and the candidates near a point.
 
 Cells are counted in float64 and int64, so that any span works. Where a box of cells around the particles fits into the
-table, every cell has a bucket of its own and the cells along x lie one after the other. A few escaped particles are left
-out of the box: they count to the cells at its faces, which keeps neighbours neighbours. Where no such box fits, buckets
-are hashes, several cells may share one, and a candidate counts only in the cell that it lies in.
+table, every cell has a bucket of its own and the cells along x lie one after the other. A few escaped particles may be
+outside of the box: they count to the cells at its faces, which keeps neighbours neighbours. Where no such box fits,
+buckets are hashes, several cells may share one, and a candidate counts only in the cell that it lies in.
 """
 
 import math
@@ -71,8 +71,8 @@ class _Axis(NamedTuple):
 def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
     """The struct and the functions for one dimension and precision."""
     axes, vector = dimension, element_type(scalar, (dimension,))
-    zero, farthest = wp.float64(0.0), wp.float64(FARTHEST)
-    nil, unit = wp.int64(0), wp.int64(1)
+    zero, nearest, farthest = wp.float64(0.0), wp.float64(-FARTHEST), wp.float64(FARTHEST)
+    nil, unit, outside = wp.int64(0), wp.int64(1), wp.int64(-1)
     integers, pair = element_type(wp.int64, (3,)), element_type(wp.int64, (2,))
 
     @wp.struct
@@ -104,7 +104,7 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
                 # the wrap may round to the far end, or below zero
                 found[axis] = wp.clamp(wp.int64(place / grid.width[axis]), nil, grid.count[axis] - unit)
             else:
-                place = wp.clamp(wp.floor(place / grid.width[axis]), -farthest, farthest)
+                place = wp.clamp(wp.floor(place / grid.width[axis]), nearest, farthest)
                 found[axis] = wp.clamp(wp.int64(place) - grid.low[axis], nil, grid.count[axis] - unit)
         return found
 
@@ -128,7 +128,7 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
             elif c >= many:
                 c = c - many
         elif c >= many:
-            c = -unit
+            c = outside
         return c
 
     @wp.func
@@ -151,7 +151,7 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
                 if x < nil:
                     last = edge
                 elif beyond <= edge:
-                    last = -unit
+                    last = outside
                 x = last
             else:
                 x = wp.max(x, nil)
@@ -261,9 +261,13 @@ class HashGrid:
         """Fills all of the struct but its arrays; gives back the number of buckets."""
         table = 1 << (2 * len(positions) + 2).bit_length()
         ends = positions.amin(0), positions.amax(0)
-        extent = ends if queries is positions or not len(queries) else (
-            torch.minimum(ends[0], queries.amin(0)),
-            torch.maximum(ends[1], queries.amax(0)),
+        extent = (
+            ends
+            if queries is positions or not len(queries)
+            else (
+                torch.minimum(ends[0], queries.amin(0)),
+                torch.maximum(ends[1], queries.amax(0)),
+            )
         )
         axes = whole = _axes(ends, extent, radius, domain)
         if math.prod(axis.count for axis in axes) > table:

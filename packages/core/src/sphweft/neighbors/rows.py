@@ -113,14 +113,34 @@ def row_kernels(
 
     @wp.func_native(COUNT.format(**names, test=test))
     def count_near(
-        positions: points, supports: reals, first: int, last: int, x_i: vector, period: vector,
-        own: scalar, share: scalar, least: scalar, margin: scalar, place: int,
+        positions: points,
+        supports: reals,
+        first: int,
+        last: int,
+        x_i: vector,
+        period: vector,
+        own: scalar,
+        share: scalar,
+        least: scalar,
+        margin: scalar,
+        place: int,
     ) -> int: ...
 
     @wp.func_native(LIST.format(**names, test=test))
     def list_near(
-        positions: points, supports: reals, first: int, last: int, x_i: vector, period: vector,
-        own: scalar, share: scalar, least: scalar, margin: scalar, place: int, order: indices, found: indices,
+        positions: points,
+        supports: reals,
+        first: int,
+        last: int,
+        x_i: vector,
+        period: vector,
+        own: scalar,
+        share: scalar,
+        least: scalar,
+        margin: scalar,
+        place: int,
+        order: indices,
+        found: indices,
     ) -> int: ...
 
     @wp.func_native(SORT.format(short=SHORT_ROW))
@@ -129,8 +149,14 @@ def row_kernels(
     def lister(filling: bool) -> Any:
         @wp.func
         def walk(
-            grid: Grid, x_i: vector, h_i: scalar, supports: reals, weights: weights_type, margin: scalar,
-            found: indices, place: int,
+            grid: Grid,
+            x_i: vector,
+            h_i: scalar,
+            supports: reals,
+            weights: weights_type,
+            margin: scalar,
+            found: indices,
+            place: int,
         ):
             """Goes through the candidates of a query; gives back where the row ends."""
             at = int(place)
@@ -147,8 +173,19 @@ def row_kernels(
                     if belongs(grid, grid.positions[k], visited):
                         if filling:
                             at = list_near(
-                                grid.positions, supports, k, k + step, x_i, grid.period, own, share, least, margin,
-                                at, grid.order, found,
+                                grid.positions,
+                                supports,
+                                k,
+                                k + step,
+                                x_i,
+                                grid.period,
+                                own,
+                                share,
+                                least,
+                                margin,
+                                at,
+                                grid.order,
+                                found,
                             )
                         else:
                             at = count_near(
@@ -162,16 +199,30 @@ def row_kernels(
 
     @kernel
     def count(
-        grid: Grid, order: indices, positions: points, own_supports: reals, supports: reals, weights: weights_type,
-        margin: scalar, counts: indices,
+        grid: Grid,
+        order: indices,
+        positions: points,
+        own_supports: reals,
+        supports: reals,
+        weights: weights_type,
+        margin: scalar,
+        counts: indices,
     ):
         i = order[wp.tid()]
         counts[i] = count_row(grid, positions[i], own_supports[i], supports, weights, margin, counts, 0)
 
     @kernel
     def fill(
-        grid: Grid, order: indices, positions: points, own_supports: reals, supports: reals, weights: weights_type,
-        margin: scalar, offsets: indices, unsorted: indices, neighbors: indices,
+        grid: Grid,
+        order: indices,
+        positions: points,
+        own_supports: reals,
+        supports: reals,
+        weights: weights_type,
+        margin: scalar,
+        offsets: indices,
+        unsorted: indices,
+        neighbors: indices,
     ):
         i = order[wp.tid()]
         begin = offsets[i]

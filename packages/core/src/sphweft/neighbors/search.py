@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import warp as wp
@@ -86,7 +86,9 @@ class NeighborList(AdjacencyList):
             moved = [_largest_displacement(state.positions, before.positions, self.domain) for state, before in sides]
             grown = [float((state.supports.double() - before.supports.double()).max()) for state, before in sides]
             radius = _radius(self.support_mode, float(self.query.supports.max()), float(self.reference.supports.max()))
-            lengths = radius + self.margin + _periodic_extent(self.domain, [s.positions for side in sides for s in side])
+            lengths = (
+                radius + self.margin + _periodic_extent(self.domain, [s.positions for side in sides for s in side])
+            )
         rounding = 16 * torch.finfo(query.positions.dtype).eps * lengths
         # so that a position or support that is not a number asks for a search, which says so
         return not sum(moved) + max(_radius(self.support_mode, *grown), 0.0) + rounding <= self.margin
