@@ -71,6 +71,7 @@ class _Axis(NamedTuple):
 def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
     """The struct and the functions for one dimension and precision."""
     axes, vector = dimension, element_type(scalar, (dimension,))
+    # negative constants by name: Warp 1.12 drops the sign of `-unit` that is assigned as it is
     zero, nearest, farthest = wp.float64(0.0), wp.float64(-FARTHEST), wp.float64(FARTHEST)
     nil, unit, outside = wp.int64(0), wp.int64(1), wp.int64(-1)
     integers, pair = element_type(wp.int64, (3,)), element_type(wp.int64, (2,))
@@ -175,7 +176,7 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
 
 
 def kernel(function: Any) -> Any:
-    """Makes a kernel of a function: no adjoint, and no fused multiply and add, so that it decides as torch does."""
+    """Makes a kernel of a function: no adjoint, and no fused multiply and add, so that the cutoff is decided alike everywhere."""
     made = wp.kernel(enable_backward=False, module="unique")(function)
     made.module.options["fuse_fp"] = False
     return made
@@ -216,6 +217,8 @@ class HashGrid:
         queries: positions of whoever will search [m], finite, shape (N, d); left out, the references.
 
     Attributes:
+        device: of the particles.
+        dimension: the number of dimensions d.
         functions: what kernels do with the grid.
         struct: the grid as kernels take it.
         order: the references by cell, int32, shape (M,).
@@ -261,14 +264,9 @@ class HashGrid:
         """Fills all of the struct but its arrays; gives back the number of buckets."""
         table = 1 << (2 * len(positions) + 2).bit_length()
         ends = positions.amin(0), positions.amax(0)
-        extent = (
-            ends
-            if queries is positions or not len(queries)
-            else (
-                torch.minimum(ends[0], queries.amin(0)),
-                torch.maximum(ends[1], queries.amax(0)),
-            )
-        )
+        extent = ends
+        if queries is not positions and len(queries):
+            extent = torch.minimum(ends[0], queries.amin(0)), torch.maximum(ends[1], queries.amax(0))
         axes = whole = _axes(ends, extent, radius, domain)
         if math.prod(axis.count for axis in axes) > table:
             few = min(ESCAPED, (len(positions) - 1) // 2)
@@ -316,6 +314,6 @@ def _axes(
             first, offsets = (-1, 3) if count > 2 else (0, count)
             axes.append(_Axis(origin, side, side / count, 0, count, first, offsets))
         else:
-            ends = [int(min(max(math.floor(x / radius), -FARTHEST), FARTHEST)) for x in (low, high)]
+            ends = [math.floor(min(max(x / radius, -FARTHEST), FARTHEST)) for x in (low, high)]
             axes.append(_Axis(0.0, 0.0, radius, ends[0], ends[1] - ends[0] + 1, -1, 3))
     return axes + [_Axis(0.0, 0.0, 1.0, 0, 1, 0, 1)] * (3 - len(axes))

@@ -128,17 +128,20 @@ def neighbor_list(
     check_together(query, source, domain)
     if not isinstance(margin, (int, float)) or not (math.isfinite(margin) and margin >= 0):
         raise InputError("margin", "a finite length, not negative", repr(margin))
+    mode = properties.support_mode
     with torch.no_grad():
-        mode = properties.support_mode
-        sides = [_snapshot("query", query)]
-        sides += [sides[0] if source is query else _snapshot("reference", source)]
-        if not query.count or not source.count:
-            rows = torch.zeros(query.count, dtype=torch.int32, device=query.positions.device)
-            return NeighborList(rows[:0], rows, rows.clone(), source.count, float(margin), mode, domain, *sides)
-        radius = _radius(mode, *(float(side.supports.max()) for side in sides)) + margin
-        _check_periods(radius, domain, query.positions.dtype)
-        found = _search(*sides, radius, mode, domain, float(margin))
-        return NeighborList(*found, source.count, float(margin), mode, domain, *sides)
+        own = _snapshot("query", query)
+        other = own if source is query else _snapshot("reference", source)
+        if query.count and source.count:
+            radius = _radius(mode, float(own.supports.max()), float(other.supports.max())) + margin
+            _check_periods(radius, domain, query.positions.dtype)
+            neighbors, offsets, counts = _search(own, other, radius, mode, domain, float(margin))
+        else:
+            neighbors, offsets, counts = torch.zeros(
+                3, query.count, dtype=torch.int32, device=query.positions.device
+            ).unbind()
+            neighbors = neighbors[:0]
+    return NeighborList(neighbors, offsets, counts, source.count, float(margin), mode, domain, own, other)
 
 
 def _search(
