@@ -176,7 +176,7 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
 
 
 def kernel(function: Any) -> Any:
-    """Makes a kernel of a function: no adjoint, and no fused multiply and add, so that the cutoff is decided alike everywhere."""
+    """Makes a kernel of a function: no adjoint, and no fused multiply and add: the cutoff is the same everywhere."""
     made = wp.kernel(enable_backward=False, module="unique")(function)
     made.module.options["fuse_fp"] = False
     return made

@@ -10,21 +10,23 @@ import torch
 import warp as wp
 
 from sphweft.neighbors.grid import GridFunctions, kernel, loaded
+from sphweft.runtime import element_type
 
-SQUARE = """{{
+NEAR = """{{
         {scalar} square = 0;
         for (int axis = 0; axis < {axes}; ++axis) {{
             {scalar} x = x_i[axis] - at[{axes} * k + axis];
             if ({periodic}) x = period[axis] > 0 ? x - period[axis] * {floor}(x / period[axis] + ({scalar})0.5) : x;
             square += x * x;
         }}
-        const {scalar} other = own + share * h[k];
-        near = {root}(square) <= (other > least ? other : least) + margin;
+        const {scalar} radius = own + reach[1] * h[k];
+        near = {root}(square) <= (radius > least ? radius : least) + reach[3];
     }}"""
 """Whether candidate k is within reach, in the arithmetic of the operators and of torch, one rounding a step."""
 
 COUNT = """
     const {scalar} *at = (const {scalar}*)positions.data, *h = supports.data;
+    const {scalar} own = reach[0] * h_i, least = reach[2] * h_i;
     for (int k = first; k < last; ++k) {{
         bool near;
         {test}
@@ -35,6 +37,7 @@ COUNT = """
 
 LIST = """
     const {scalar} *at = (const {scalar}*)positions.data, *h = supports.data;
+    const {scalar} own = reach[0] * h_i, least = reach[2] * h_i;
     for (int begin = first; begin < last; begin += 32) {{
         const int many = last - begin < 32 ? last - begin : 32;
         unsigned int bits = 0;
@@ -98,71 +101,34 @@ def row_kernels(
     functions: GridFunctions, dimension: int, scalar: Any, periodic: bool, device: torch.device
 ) -> tuple[Any, Any]:
     """The kernel that counts, and the one that fills, for one kind of grid; their modules are loaded."""
-    Grid, cell, visits, stretch, belongs = (
-        functions.Grid,
-        functions.cell,
-        functions.visits,
-        functions.stretch,
-        functions.belongs,
-    )
-    vector, weights_type = wp.types.vector(length=dimension, dtype=scalar), wp.types.vector(length=3, dtype=scalar)
+    Grid, cell, _, visits, stretch, belongs = functions
+    vector, weights = element_type(scalar, (dimension,)), element_type(scalar, (4,))
     points, reals, indices = wp.array(dtype=vector), wp.array(dtype=scalar), wp.array(dtype=wp.int32)
     single = scalar is wp.float32
     names = {"scalar": "float" if single else "double", "axes": dimension, "periodic": int(periodic)}
-    test = SQUARE.format(**names, root="sqrtf" if single else "sqrt", floor="floorf" if single else "floor")
+    test = NEAR.format(**names, root="sqrtf" if single else "sqrt", floor="floorf" if single else "floor")
 
-    @wp.func_native(COUNT.format(**names, test=test))
-    def count_near(
-        positions: points,
-        supports: reals,
-        first: int,
-        last: int,
-        x_i: vector,
-        period: vector,
-        own: scalar,
-        share: scalar,
-        least: scalar,
-        margin: scalar,
-        place: int,
-    ) -> int: ...
+    def walker(snippet: str) -> Any:
+        """Goes through the candidates of a query with a snippet; gives back where the row ends."""
 
-    @wp.func_native(LIST.format(**names, test=test))
-    def list_near(
-        positions: points,
-        supports: reals,
-        first: int,
-        last: int,
-        x_i: vector,
-        period: vector,
-        own: scalar,
-        share: scalar,
-        least: scalar,
-        margin: scalar,
-        place: int,
-        order: indices,
-        found: indices,
-    ) -> int: ...
-
-    @wp.func_native(SORT.format(short=SHORT_ROW))
-    def sort_row(unsorted: indices, sorted: indices, begin: int, end: int): ...
-
-    def lister(filling: bool) -> Any:
-        @wp.func
-        def walk(
-            grid: Grid,
+        @wp.func_native(snippet.format(**names, test=test))
+        def go_on(
+            first: int,
+            last: int,
             x_i: vector,
             h_i: scalar,
+            positions: points,
             supports: reals,
-            weights: weights_type,
-            margin: scalar,
+            period: vector,
+            reach: weights,
+            order: indices,
             found: indices,
             place: int,
-        ):
-            """Goes through the candidates of a query; gives back where the row ends."""
-            at = int(place)
-            own = weights[0] * h_i
-            share = weights[1]
-            least = weights[2] * h_i
+        ) -> int: ...
+
+        @wp.func
+        def walk(grid: Grid, x_i: vector, h_i: scalar, supports: reals, reach: weights, found: indices, begin: int):
+            place = int(begin)
             home = cell(grid, x_i)
             for visit in range(visits(grid)):
                 first, last, visited = stretch(grid, home, visit)
@@ -171,62 +137,46 @@ def row_kernels(
                     step = 1
                 for k in range(first, last, step):
                     if belongs(grid, grid.positions[k], visited):
-                        if filling:
-                            at = list_near(
-                                grid.positions,
-                                supports,
-                                k,
-                                k + step,
-                                x_i,
-                                grid.period,
-                                own,
-                                share,
-                                least,
-                                margin,
-                                at,
-                                grid.order,
-                                found,
-                            )
-                        else:
-                            at = count_near(
-                                grid.positions, supports, k, k + step, x_i, grid.period, own, share, least, margin, at
-                            )
-            return at
+                        end = k + step
+                        place = go_on(
+                            k, end, x_i, h_i, grid.positions, supports, grid.period, reach, grid.order, found, place
+                        )
+            return place
 
         return walk
 
-    count_row, list_row = lister(False), lister(True)
+    count_row, list_row = walker(COUNT), walker(LIST)
+
+    @wp.func_native(SORT.format(short=SHORT_ROW))
+    def sort_row(unsorted: indices, sorted: indices, begin: int, end: int): ...
 
     @kernel
     def count(
         grid: Grid,
-        order: indices,
+        queries: indices,
         positions: points,
         own_supports: reals,
         supports: reals,
-        weights: weights_type,
-        margin: scalar,
+        reach: weights,
         counts: indices,
     ):
-        i = order[wp.tid()]
-        counts[i] = count_row(grid, positions[i], own_supports[i], supports, weights, margin, counts, 0)
+        i = queries[wp.tid()]
+        counts[i] = count_row(grid, positions[i], own_supports[i], supports, reach, counts, 0)
 
     @kernel
     def fill(
         grid: Grid,
-        order: indices,
+        queries: indices,
         positions: points,
         own_supports: reals,
         supports: reals,
-        weights: weights_type,
-        margin: scalar,
+        reach: weights,
         offsets: indices,
         unsorted: indices,
         neighbors: indices,
     ):
-        i = order[wp.tid()]
-        begin = offsets[i]
-        end = list_row(grid, positions[i], own_supports[i], supports, weights, margin, unsorted, begin)
-        sort_row(unsorted, neighbors, begin, end)
+        i = queries[wp.tid()]
+        end = list_row(grid, positions[i], own_supports[i], supports, reach, unsorted, offsets[i])
+        sort_row(unsorted, neighbors, offsets[i], end)
 
     return loaded(count, device), loaded(fill, device)

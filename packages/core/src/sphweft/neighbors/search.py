@@ -168,8 +168,7 @@ def _search(
         array_over(query.positions, vector, (dimension,)),
         array_over(query.supports, scalar, ()),
         array_over(reference.supports[grid.order], scalar, ()),
-        wp.types.vector(length=3, dtype=scalar)(*WEIGHTS[mode]),
-        margin,
+        element_type(scalar, (4,))(*WEIGHTS[mode], margin),
     ]
     counts = torch.empty(count, dtype=torch.int32, device=device)
     launch(count_pairs, count, [*inputs, array_over(counts, wp.int32, ())], device)
