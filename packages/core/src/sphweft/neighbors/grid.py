@@ -270,7 +270,7 @@ class HashGrid:
         axes = whole = _axes(ends, extent, radius, domain)
         if math.prod(axis.count for axis in axes) > table:
             few = min(ESCAPED, (len(positions) - 1) // 2)
-            inner = tuple(positions.kthvalue(k, 0).values for k in (few + 1, len(positions) - few))
+            inner = tuple(positions.topk(few + 1, 0, largest).values[few] for largest in (False, True))
             axes = _axes(inner, extent, radius, domain)
         size = math.prod(axis.count for axis in axes)
         dense = size <= table
