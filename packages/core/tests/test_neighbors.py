@@ -283,6 +283,14 @@ def test_must_rebuild():
     assert one.must_rebuild(scattered(51, 2, 0.2)) and one.must_rebuild(scattered(50, 2, 0.2, torch.float32))
 
 
+@pytest.mark.parametrize("mode", SupportMode)
+def test_a_support_that_is_not_a_number_asks_for_a_search(mode):
+    state, other = scattered(50, 2, 0.2), scattered(40, 2, 0.2, seed=1)
+    found = neighbor_list(state, other, properties=OperationProperties(support_mode=mode), margin=0.1)
+    assert found.must_rebuild(moved(state, 0.0, math.nan), other)
+    assert found.must_rebuild(state, moved(other, 0.0, math.nan))
+
+
 def test_the_list_keeps_its_own_positions():
     state = scattered(50, 2, 0.2)
     found = neighbor_list(state, margin=0.01)

@@ -185,8 +185,10 @@ def _search(
 
 
 def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
+    """The search radius of two support radii, or how much it grows by when they do; what is not a number stays so."""
     own, other, least = WEIGHTS[mode]
-    return max(least * h_i, own * h_i + other * h_j) if least else own * h_i + other * h_j
+    radius = own * h_i + other * h_j
+    return least * h_i if least and radius < least * h_i else radius
 
 
 def _snapshot(side: str, state: ParticleState) -> Snapshot:
