@@ -150,6 +150,27 @@ def _constant(name: str, bounds: object) -> None:
                 )
 
 
+def check_together(query: ParticleState, reference: ParticleState, domain: DomainDescription | None) -> None:
+    """Refuses two populations and a box that cannot be used in one call.
+
+    Raises:
+        InputError: dimensions, dtypes or devices differ.
+    """
+    of_type("query", query, ParticleState)
+    if reference is not query:
+        of_type("reference", reference, ParticleState)
+        if reference.dimension != query.dimension:
+            raise InputError("reference", f"{query.dimension} dimensions, as query", f"{reference.dimension}")
+        if reference.positions.dtype != query.positions.dtype:
+            actual = f"dtype {reference.positions.dtype}"
+            raise InputError("reference", f"dtype {query.positions.dtype}, as query", actual)
+        same_device("reference", reference.positions, query.positions, "query")
+    if domain is not None:
+        of_type("domain", domain, DomainDescription)
+    if domain is not None and domain.dimension != query.dimension:
+        raise InputError("domain", f"{query.dimension} axes, as the positions", f"{domain.dimension}")
+
+
 @dataclass(frozen=True)
 class OperationProperties:
     """How a sum over neighbours is discretised.

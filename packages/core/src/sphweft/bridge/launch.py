@@ -20,7 +20,7 @@ import warp as wp
 from sphweft.bridge.plan import Plan
 from sphweft.bridge.slices import Slice, side_by_side, slices_of
 from sphweft.cache.bundles import StateBundle
-from sphweft.cache.views import View, refuse_batches
+from sphweft.cache.views import View, array_over, refuse_batches
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
 
 Output = tuple[Any, tuple[int, ...]]
@@ -192,10 +192,10 @@ def _through_tape(
             adjoints.append(_nothing())
             continue
         shape = () if element in DTYPES else element._shape_
-        output = View(torch.zeros_like(seed), element, shape).array
+        output = array_over(torch.zeros_like(seed), element, shape)
         output.requires_grad = True
         adjoints.append(output.grad)
-        grads[output] = View(seed, element, shape).array
+        grads[output] = array_over(seed, element, shape)
     tape = wp.Tape()
     tape.record_func(lambda: launcher.adjoint(state, adjoints, stream, threads), list(grads))
     tape.backward(grads=grads)

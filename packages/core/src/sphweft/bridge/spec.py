@@ -14,7 +14,7 @@ from sphweft.enums import ExecutionMode, GradientScheme, SmoothingFunction, Supp
 from sphweft.errors import InputError, of_type, same_device
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.runtime import SCALARS, element_type
-from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState
+from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, check_together
 
 Extras: TypeAlias = Mapping[str, Any]
 NO_CORRECTIONS = Corrections()
@@ -47,18 +47,8 @@ class SPHContext:
 
     def __post_init__(self) -> None:
         query, source = self.query, self.source
-        of_type("query", query, ParticleState)
         of_type("properties", self.properties, OperationProperties)
-        if source is not query:
-            of_type("reference", source, ParticleState)
-            if source.dimension != query.dimension:
-                raise InputError("reference", f"{query.dimension} dimensions, as query", f"{source.dimension}")
-            if source.positions.dtype != query.positions.dtype:
-                actual = f"dtype {source.positions.dtype}"
-                raise InputError("reference", f"dtype {query.positions.dtype}, as query", actual)
-            same_device("reference", source.positions, query.positions, "query")
-        if self.domain is not None and self.domain.dimension != query.dimension:
-            raise InputError("domain", f"{query.dimension} axes, as the positions", f"{self.domain.dimension}")
+        check_together(query, source, self.domain)
         adjacency = self.adjacency
         if adjacency is not None:
             of_type("adjacency", adjacency, AdjacencyList)

@@ -106,6 +106,11 @@ def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     return own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
 
 
+def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
+    """A new Warp array over a tensor, or over a contiguous copy of it."""
+    return wp.from_torch(entries_of(tensor, shape), dtype=element, requires_grad=False)
+
+
 def refuse_batches(tensor: torch.Tensor) -> None:
     """A tensor of torch's old `vmap` has no memory of its own, and a custom Function is not asked to loop over it.
 

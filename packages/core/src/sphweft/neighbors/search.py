@@ -1,0 +1,245 @@
+"""Neighbour search: every pair within reach, none missing, none twice, sorted by reference within a row."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import warp as wp
+
+from sphweft.cache.views import array_over
+from sphweft.enums import SupportMode
+from sphweft.errors import InputError, of_type
+from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.neighbors.grid import HashGrid, launch
+from sphweft.neighbors.rows import row_kernels
+from sphweft.runtime import LOCK, SCALARS, element_type
+from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
+
+WEIGHTS: dict[SupportMode, tuple[float, float, float]] = {
+    SupportMode.GATHER: (1.0, 0.0, 0.0),
+    SupportMode.SCATTER: (0.0, 1.0, 0.0),
+    SupportMode.MEAN_SUPPORT: (0.5, 0.5, 0.0),
+    SupportMode.MEAN_KERNEL: (0.0, 1.0, 1.0),
+}
+"""(a, b, c) of a mode's search radius max(c h_i, a h_i + b h_j)."""
+
+_DEFAULT = OperationProperties()
+
+
+class Snapshot(NamedTuple):
+    """Copies of what a search read of a population.
+
+    Attributes:
+        positions: [m], shape (n, d).
+        supports: [m], shape (n,).
+    """
+
+    positions: torch.Tensor
+    supports: torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborList(AdjacencyList):
+    """An adjacency list that a search made, and what it was made for.
+
+    Attributes:
+        margin: by how much the search radius was enlarged [m].
+        support_mode: whose support radius it was.
+        domain: the box.
+        query: copies of the query particles' positions and supports.
+        reference: the same of the references; the same object where the populations are one.
+    """
+
+    margin: float
+    support_mode: SupportMode
+    domain: DomainDescription | None
+    query: Snapshot
+    reference: Snapshot
+
+    def __post_init__(self) -> None:
+        """Right by construction."""
+
+    def must_rebuild(self, query: ParticleState, reference: ParticleState | None = None) -> bool:
+        """Whether a pair that is not listed may have come within reach since the list was made.
+
+        False promises that the list has every pair in reach; it reads the particles' values to say so.
+
+        Args:
+            query: the query particles now.
+            reference: the references now; None where they are the query's.
+        """
+        source = query if reference is None else reference
+        sides = ((query, self.query), (source, self.reference))
+        for state, before in sides:
+            now, then = state.positions, before.positions
+            if now.shape != then.shape or now.dtype != then.dtype or now.device != then.device:
+                return True
+        if not self.query_count or not self.reference_count:
+            return False
+        if all(
+            torch.equal(state.positions, before.positions) and torch.equal(state.supports, before.supports)
+            for state, before in sides
+        ):
+            return False
+        with torch.no_grad():
+            moved = [_largest_displacement(state.positions, before.positions, self.domain) for state, before in sides]
+            grown = [float((state.supports.double() - before.supports.double()).max()) for state, before in sides]
+            radius = _radius(self.support_mode, float(self.query.supports.max()), float(self.reference.supports.max()))
+            lengths = (
+                radius + self.margin + _periodic_extent(self.domain, [s.positions for side in sides for s in side])
+            )
+        rounding = 16 * torch.finfo(query.positions.dtype).eps * lengths
+        # so that a position or support that is not a number asks for a search, which says so
+        return not sum(moved) + max(_radius(self.support_mode, *grown), 0.0) + rounding <= self.margin
+
+
+def neighbor_list(
+    query: ParticleState,
+    reference: ParticleState | None = None,
+    *,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULT,
+    margin: float = 0.0,
+) -> NeighborList:
+    """Lists all pairs with r ≤ search radius + margin, whatever their kinds.
+
+    r is the length of the separation as operators compute it, the radius h_i (gather), h_j (scatter), (h_i + h_j)/2
+    (mean support) or max(h_i, h_j) (mean kernel). Where the populations are one, a particle is its own neighbour. No
+    gradient flows. On a periodic axis positions may lie outside the box; if so far that their precision no longer
+    resolves the search radius, the result is still exact and the search slow.
+
+    Args:
+        query: the particles that receive.
+        reference: the particles that contribute; None where they are the query's.
+        domain: the box; None where space is unbounded.
+        properties: the discretisation, of which the support mode is read.
+        margin: a length by which the radius is enlarged [m], so that the list lasts; see `NeighborList.must_rebuild`.
+
+    Returns:
+        The list, rows in the order of the queries, each sorted by reference.
+
+    Raises:
+        InputError: parts that do not fit together, values that are not finite, supports that are not positive, a radius
+            with margin beyond half a periodic side, or 2³¹ pairs or more.
+    """
+    source = query if reference is None else reference
+    of_type("properties", properties, OperationProperties)
+    check_together(query, source, domain)
+    if not isinstance(margin, (int, float)) or not (math.isfinite(margin) and margin >= 0):
+        raise InputError("margin", "a finite length, not negative", repr(margin))
+    mode = properties.support_mode
+    with torch.no_grad():
+        own = _snapshot("query", query)
+        other = own if source is query else _snapshot("reference", source)
+        if query.count and source.count:
+            radius = _radius(mode, float(own.supports.max()), float(other.supports.max())) + margin
+            _check_periods(radius, domain, query.positions.dtype)
+            neighbors, offsets, counts = _search(own, other, radius, mode, domain, float(margin))
+        else:
+            neighbors, offsets, counts = torch.zeros(
+                3, query.count, dtype=torch.int32, device=query.positions.device
+            ).unbind()
+            neighbors = neighbors[:0]
+    return NeighborList(neighbors, offsets, counts, source.count, float(margin), mode, domain, own, other)
+
+
+def _search(
+    query: Snapshot,
+    reference: Snapshot,
+    radius: float,
+    mode: SupportMode,
+    domain: DomainDescription | None,
+    margin: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Neighbors, offsets and counts."""
+    (count, dimension), device = query.positions.shape, query.positions.device
+    scalar = SCALARS[query.positions.dtype]
+    vector = element_type(scalar, (dimension,))
+    grid = HashGrid(reference.positions, radius, domain, query.positions)
+    with LOCK:
+        periodic = domain is not None and any(domain.periodic)
+        count_pairs, fill_rows = row_kernels(grid.functions, dimension, scalar, periodic, device)
+    # one after another near each other, for the sake of the processor's cache
+    order = grid.order if query is reference else grid.buckets(query.positions).argsort(stable=True).int()
+    inputs = [
+        grid.struct,
+        array_over(order, wp.int32, ()),
+        array_over(query.positions, vector, (dimension,)),
+        array_over(query.supports, scalar, ()),
+        array_over(reference.supports[grid.order], scalar, ()),
+        element_type(scalar, (4,))(*WEIGHTS[mode], margin),
+    ]
+    counts = torch.empty(count, dtype=torch.int32, device=device)
+    launch(count_pairs, count, [*inputs, array_over(counts, wp.int32, ())], device)
+    ends = counts.cumsum(0)
+    pairs = int(ends[-1])
+    if pairs >= 2**31:
+        raise InputError("query, reference", "fewer than 2³¹ pairs", str(pairs), "the supports or the margin are large")
+    offsets = (ends - counts).int()
+    neighbors = torch.empty(pairs, dtype=torch.int32, device=device)
+    unsorted = torch.empty_like(neighbors)
+    outputs = [array_over(tensor, wp.int32, ()) for tensor in (offsets, unsorted, neighbors)]
+    launch(fill_rows, count, [*inputs, *outputs], device)
+    return neighbors, offsets, counts
+
+
+def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
+    """The search radius of two support radii, or how much it grows by when they do; what is not a number stays so."""
+    own, other, least = WEIGHTS[mode]
+    radius = own * h_i + other * h_j
+    return least * h_i if least and radius < least * h_i else radius
+
+
+def _snapshot(side: str, state: ParticleState) -> Snapshot:
+    """Copies of positions and supports.
+
+    Raises:
+        InputError: values that no search can use.
+    """
+    positions, supports = (
+        tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in (state.positions, state.supports)
+    )
+    for name, good, expected in (
+        ("positions", torch.isfinite(positions).all(1), "finite"),
+        ("supports", torch.isfinite(supports) & (supports > 0), "finite and positive"),
+    ):
+        if not bool(good.all()):
+            first = int((~good).nonzero()[0, 0])
+            raise InputError(f"{side}.{name}", f"values that are {expected}", f"another one at particle {first}")
+    return Snapshot(positions, supports)
+
+
+def _check_periods(radius: float, domain: DomainDescription | None, dtype: torch.dtype) -> None:
+    """Refuses a search radius beyond half a periodic side, in the precision of the particles.
+
+    Raises:
+        InputError: it is.
+    """
+    if domain is None or not any(domain.periodic):
+        return
+    rows = zip(domain.minimum, domain.maximum, domain.periodic, strict=True)
+    half = min((high - low) / 2 for low, high, wraps in rows if wraps)
+    if bool(torch.tensor(radius, dtype=dtype) > torch.tensor(half, dtype=dtype)):
+        expected = f"a search radius, with margin, of at most half the shortest periodic side, {half:g}"
+        raise InputError("supports", expected, f"{radius:g}")
+
+
+def _largest_displacement(now: torch.Tensor, then: torch.Tensor, domain: DomainDescription | None) -> float:
+    """The length of the longest, each to the nearest image [m]."""
+    x = now.detach().double() - then.double()
+    if domain is not None:
+        minimum, maximum, periodicity = domain.tensors(now.dtype, now.device)
+        period = (maximum - minimum).double()
+        x = torch.where(periodicity > 0, x - period * torch.round(x / period), x)
+    return float(torch.linalg.vector_norm(x, dim=1).max())
+
+
+def _periodic_extent(domain: DomainDescription | None, positions: list[torch.Tensor]) -> float:
+    """How far particles lie apart along periodic axes before they are wrapped, box included [m]."""
+    if domain is None or not any(domain.periodic):
+        return 0.0
+    axes = [axis for axis, wraps in enumerate(domain.periodic) if wraps]
+    highest = torch.stack([each.detach().double().amax(0) for each in positions]).amax(0)
+    lowest = torch.stack([each.detach().double().amin(0) for each in positions]).amin(0)
+    return sum(float(highest[axis] - lowest[axis]) + domain.maximum[axis] - domain.minimum[axis] for axis in axes)
