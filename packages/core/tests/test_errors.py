@@ -58,7 +58,7 @@ def test_particles(case, name, spoil):
         ("values: expected", lambda s, v, a: sphweft.interpolate(s, v.float(), a)),
         ("query_values: expected", lambda s, v, a: sphweft.gradient(s, v, a, query_values=v[:, :2])),
         ("query_values: expected", lambda s, v, a: sphweft.gradient(s, v, a, reference=s)),
-        ("adjacency: expected", lambda s, v, a: sphweft.gradient(s, v, None)),
+        ("adjacency: expected", lambda s, v, a: sphweft.gradient(s, v, [a])),
         ("domain: expected", lambda s, v, a: sphweft.density(s, a, domain=sphweft.DomainDescription([0], [1], [True]))),
         ("validate: expected", lambda s, v, a: sphweft.density(s, a, validate="some")),
         ("values: expected trailing axes", lambda s, v, a: sphweft.interpolate(s, v[:, :0], a)),

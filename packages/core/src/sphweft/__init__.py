@@ -11,7 +11,7 @@ from sphweft.enums import (
     SupportMode,
 )
 from sphweft.errors import InputError, SphweftError
-from sphweft.neighbors import AdjacencyList
+from sphweft.neighbors import AdjacencyList, NeighborList, neighbor_list
 from sphweft.operations import (
     covariance,
     curl,
@@ -45,6 +45,7 @@ __all__ = [
     "InputError",
     "InteractionDirection",
     "LaplacianScheme",
+    "NeighborList",
     "Operation",
     "OperationProperties",
     "ParticleKind",
@@ -60,6 +61,7 @@ __all__ = [
     "gradient",
     "interpolate",
     "laplacian",
+    "neighbor_list",
     "warp_operation",
     "warp_operation_hvp",
     "warp_operation_jvp",

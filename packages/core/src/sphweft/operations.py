@@ -11,6 +11,7 @@ from sphweft.bridge.spec import NO_CORRECTIONS, OperatorSpec, SPHContext
 from sphweft.enums import GradientScheme, Operation
 from sphweft.errors import InputError, of_type, tensor_of
 from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.neighbors.search import hash_grid
 from sphweft.operators.covariance import COVARIANCE
 from sphweft.operators.density import DENSITY, SLOPES
 from sphweft.operators.gradient import CURL, DIVERGENCE, GRADIENT
@@ -49,7 +50,7 @@ class State(TypedDict, total=False):
 def warp_operation(
     operation: Operation,
     query: ParticleState,
-    adjacency: AdjacencyList,
+    adjacency: AdjacencyList | None = None,
     *,
     values: torch.Tensor | None = None,
     query_values: torch.Tensor | None = None,
@@ -64,7 +65,7 @@ def warp_operation(
     Args:
         operation: which sum.
         query: the N particles that receive.
-        adjacency: for every query the M references that may be near it.
+        adjacency: for every query the references that may be near it; left out, the call searches itself.
         values: the field f at the references, shape (M, *field), any rank; density and covariance read none. Of
             divergence, curl and the *dot* Laplacian the last axis is a vector of d components.
         query_values: the field at the queries, shape (N, *field); left out, `values`, where the populations are one.
@@ -91,7 +92,7 @@ def warp_operation(
 def _call(
     operation: Operation,
     query: ParticleState,
-    adjacency: AdjacencyList,
+    adjacency: AdjacencyList | None,
     values: torch.Tensor | None,
     query_values: torch.Tensor | None,
     validate: Validate,
@@ -99,8 +100,7 @@ def _call(
 ) -> tuple[OperatorSpec, SPHContext, dict[str, torch.Tensor]]:
     """The operator, its context and its fields, checked."""
     of_type("operation", operation, Operation)
-    of_type("adjacency", adjacency, AdjacencyList)
-    context = SPHContext(query, adjacency=adjacency, **options)
+    context = _context(query, adjacency, **options)
     word, fields = operation.name.lower(), {}
     if operation is Operation.CURL and query.dimension == 1:
         raise InputError("query.positions", "two or three dimensions, where there is a curl", "one dimension")
@@ -121,6 +121,37 @@ def _call(
         raise InputError("validate", "'metadata' or 'full'", repr(validate))
     spec = _SPECS.get(operation) or LAPLACIANS[context.properties.laplacian_scheme]
     return spec, context, fields
+
+
+def _context(
+    query: ParticleState,
+    adjacency: AdjacencyList | None,
+    *,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    corrections: Corrections = NO_CORRECTIONS,
+) -> SPHContext:
+    """A call's context; without a list the references are sorted into cells."""
+    grid, source = None, query if reference is None else reference
+    if adjacency is None:
+        of_type("query", query, ParticleState)
+        of_type("reference", source, ParticleState)
+        if query.count and source.count:
+            grid = hash_grid(query, source, domain, properties)
+        else:
+            adjacency = AdjacencyList.empty(query.count, source.count, query.positions.device)
+    else:
+        of_type("adjacency", adjacency, AdjacencyList)
+    return SPHContext(
+        query,
+        properties,
+        domain=domain,
+        adjacency=adjacency,
+        grid=grid,
+        reference=reference,
+        corrections=corrections,
+    )
 
 
 def _check_vectors(name: str, vectors: torch.Tensor, particles: ParticleState) -> None:
@@ -156,7 +187,7 @@ def _query_field(
 def warp_operation_jvp(
     operation: Operation,
     query: ParticleState,
-    adjacency: AdjacencyList,
+    adjacency: AdjacencyList | None = None,
     *,
     query_tangents: ParticleTangents = _STILL,
     reference_tangents: ParticleTangents | None = None,
@@ -176,7 +207,7 @@ def warp_operation_jvp(
     Args:
         operation: which sum.
         query: the N particles that receive.
-        adjacency: for every query the M references that may be near it.
+        adjacency: for every query the references that may be near it; left out, the call searches itself.
         query_tangents: how the query particles vary; in both roles, where the populations are one.
         reference_tangents: how the references vary; left out, not at all, or as the queries, where they are these.
         values_tangent: shape of `values`.
@@ -212,7 +243,7 @@ def warp_operation_jvp(
 
 def warp_operation_hvp(
     query: ParticleState,
-    adjacency: AdjacencyList,
+    adjacency: AdjacencyList | None,
     query_vectors: torch.Tensor,
     *,
     reference_vectors: torch.Tensor | None = None,
@@ -226,7 +257,7 @@ def warp_operation_hvp(
 
     Args:
         query: the N particles that receive.
-        adjacency: for every query the M references that may be near it.
+        adjacency: for every query the references that may be near it; left out, the call searches itself.
         query_vectors: v, shape (N, d).
         reference_vectors: u, shape (M, d); left out, v where the populations are one, else zero.
         validate: `"metadata"` or `"full"`.
@@ -254,13 +285,13 @@ class Options(State, total=False):
     validate: Validate
 
 
-def density(query: ParticleState, adjacency: AdjacencyList, **options: Unpack[Options]) -> torch.Tensor:
+def density(query: ParticleState, adjacency: AdjacencyList | None = None, **options: Unpack[Options]) -> torch.Tensor:
     """ρ_i = Σ_j m_j W_ij [mass over volume], shape (N,) (Price 2012). Arguments and errors as `warp_operation`'s."""
     return warp_operation(Operation.DENSITY, query, adjacency, **options)  # type: ignore[no-any-return]
 
 
 def interpolate(
-    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[Options]
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None = None, **options: Unpack[Options]
 ) -> torch.Tensor:
     """⟨f⟩_i = Σ_j V_j f_j W_ij, shape (N, *field) (Price 2012). Arguments and errors as `warp_operation`'s."""
     return warp_operation(  # type: ignore[no-any-return]
@@ -275,14 +306,14 @@ class TwoSided(Options, total=False):
 
 
 def gradient(
-    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None = None, **options: Unpack[TwoSided]
 ) -> torch.Tensor:
     """(∇f)_i = Σ_j c_ij ⊗ ∇_i W_ij, shape (N, *field, d) (Price 2012). Arguments and errors as `warp_operation`'s."""
     return _on_field(Operation.GRADIENT, query, values, adjacency, options)
 
 
 def divergence(
-    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None = None, **options: Unpack[TwoSided]
 ) -> torch.Tensor:
     """(∇ · f)_i = Σ_j c_ij · ∇_i W_ij over the last axis of the field, shape (N, *field[:-1]) (Price 2012).
 
@@ -292,7 +323,7 @@ def divergence(
 
 
 def curl(
-    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None = None, **options: Unpack[TwoSided]
 ) -> torch.Tensor:
     """(∇ × f)_i = Σ_j ∇_i W_ij × c_ij over the last axis of the field (Price 2012).
 
@@ -303,7 +334,7 @@ def curl(
 
 
 def laplacian(
-    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, **options: Unpack[TwoSided]
+    query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None = None, **options: Unpack[TwoSided]
 ) -> torch.Tensor:
     """Second derivatives of a field, shape (N, *field), by the scheme in `properties.laplacian_scheme`.
 
@@ -314,7 +345,7 @@ def laplacian(
 
 
 def covariance(
-    query: ParticleState, adjacency: AdjacencyList, **options: Unpack[Options]
+    query: ParticleState, adjacency: AdjacencyList | None = None, **options: Unpack[Options]
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """C_i = -Σ_j V_j x_ij ⊗ ∇_i W_ij, shape (N, d, d), and the number of pairs in support, int32, shape (N,).
 
@@ -324,6 +355,6 @@ def covariance(
 
 
 def _on_field(
-    operation: Operation, query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList, options: TwoSided
+    operation: Operation, query: ParticleState, values: torch.Tensor, adjacency: AdjacencyList | None, options: TwoSided
 ) -> torch.Tensor:
     return warp_operation(operation, query, adjacency, values=values, **options)  # type: ignore[no-any-return]

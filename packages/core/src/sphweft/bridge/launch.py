@@ -41,13 +41,15 @@ class Launcher:
         scalars: one for each scalar field.
         outputs: type and shape of each output.
         threads: how many.
+        grid: what the walk through cells reads; it lives as long as the call can be differentiated.
         differentiated: whether a gradient may be asked for; the state struct is then this call's own.
     """
 
     plan: Plan
-    scalars: tuple[float, ...]
+    scalars: tuple[Any, ...]
     outputs: tuple[Output, ...]
     threads: int
+    grid: Any
     differentiated: bool
 
     @property
@@ -64,7 +66,7 @@ class Launcher:
             NotImplementedError: the operator has no tangent kernel.
         """
         outputs = tuple(output for output, floating in zip(self.outputs, self.floating, strict=True) if floating)
-        return Launcher(self.plan.tangent, self.scalars, outputs, self.threads, self.differentiated)
+        return Launcher(self.plan.tangent, self.scalars, outputs, self.threads, self.grid, self.differentiated)
 
     def run(self, tensors: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
         """Launches the kernel on one tensor for each field of the plan; gives back its outputs."""

@@ -60,6 +60,7 @@ def _prepared(spec: OperatorSpec, context: SPHContext, extras: Extras) -> tuple[
         scalars=plan.values(context, extras),
         outputs=tuple(output.resolve(context, extras) for output in spec.outputs),
         threads=context.query.count if isinstance(spec.threads, ThreadSpec) else spec.threads(context, extras),
+        grid=context.grid,
         differentiated=False,
     )
     return launcher, plan.tensors(context, extras)

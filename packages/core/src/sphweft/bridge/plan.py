@@ -113,12 +113,13 @@ class Plan:
             found.append(value)
         return found
 
-    def values(self, context: SPHContext, extras: Extras) -> tuple[float, ...]:
+    def values(self, context: SPHContext, extras: Extras) -> tuple[Any, ...]:
         """The scalars of a call in the order of their fields."""
         first = (0,) if self.spec.sliced else ()
         selected = selection(context.properties.direction) if self.build.masked else ()
-        own = list(self.scalars)[len(first) + len(selected) :]
-        return *first, *selected, *(float(extras[name]) for name in own)
+        grid = () if context.grid is None else (context.grid.struct.__ctype__(),)
+        own = list(self.scalars)[len(first) + len(selected) + len(grid) :]
+        return *first, *selected, *grid, *(float(extras[name]) for name in own)
 
     def _refuse_unread(self, context: SPHContext) -> None:
         """A correction that changes the result elsewhere is never silently dropped."""
@@ -138,7 +139,10 @@ def plan_for(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     tensors = tuple(extras[extra.name].shape[1:] for extra in spec.extras if extra.kind is ExtraKind.TENSOR)
     volumes = context.corrections.reference_volumes is not None
     chosen = context.properties.specialisation
-    key = (spec, positions.shape[1], positions.dtype, positions.device, chosen, context.periodic, volumes, tensors)
+    key = (
+        *(spec, positions.shape[1], positions.dtype, positions.device, chosen, context.periodic, volumes, tensors),
+        context.grid is not None,
+    )
     plan = _PLANS.get(key)
     if plan is None:
         with LOCK:
@@ -160,6 +164,7 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
         masked=context.properties.masked,
         periodic=context.periodic,
         supplied_volumes=context.corrections.reference_volumes is not None,
+        traversal=context.grid is not None,
         elements=tuple((name, element_type(scalar, shape)) for name, shape in shapes.items()),
     )
     reads = spec.reads(build) if callable(spec.reads) else spec.reads
@@ -167,6 +172,7 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
     scalars: dict[str, Any] = {"first": wp.int32} if spec.sliced else {}
     scalars |= {name: wp.int32 for name in ("receiving", "contributing") if build.masked}
+    scalars |= {"grid": context.grid.functions.Grid} if context.grid is not None else {}
     scalars |= {extra.name: scalar for extra in spec.extras if extra.kind is ExtraKind.SCALAR}
     return Plan(spec, spec.kernel, build, tuple(fields), scalars, device)
 

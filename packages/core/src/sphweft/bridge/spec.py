@@ -13,6 +13,7 @@ import torch
 from sphweft.enums import ExecutionMode, GradientScheme, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device
 from sphweft.neighbors.adjacency import AdjacencyList
+from sphweft.neighbors.grid import HashGrid
 from sphweft.runtime import SCALARS, element_type
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, check_together
 
@@ -29,6 +30,7 @@ class SPHContext:
         properties: the discretisation.
         domain: the box; None where space is unbounded.
         adjacency: who is near whom.
+        grid: the references by cell; instead of a list.
         reference: the particles that contribute; None where they are the query's.
         corrections: volumes and corrections.
         mode: how the call is differentiated; FORWARD is rejected.
@@ -41,6 +43,7 @@ class SPHContext:
     properties: OperationProperties = field(default_factory=OperationProperties)
     domain: DomainDescription | None = None
     adjacency: AdjacencyList | None = None
+    grid: HashGrid | None = None
     reference: ParticleState | None = None
     corrections: Corrections = NO_CORRECTIONS
     mode: ExecutionMode = ExecutionMode.AUTO
@@ -148,6 +151,7 @@ class Build:
             the state struct, `receiving` and `contributing`, a bit a kind, so that a kernel serves every direction.
         periodic: whether any axis of the domain is.
         supplied_volumes: whether reference volumes are given.
+        traversal: whether there is no list, so that the loop walks through the cells of `state.grid`.
         elements: Warp type of an entry of each extra tensor.
     """
 
@@ -159,6 +163,7 @@ class Build:
     masked: bool
     periodic: bool
     supplied_volumes: bool
+    traversal: bool
     elements: tuple[tuple[str, Any], ...]
 
     @cached_property

@@ -78,6 +78,12 @@ class AdjacencyList:
         offsets = counts.cumsum(0) - counts
         return cls(reference[order].int(), offsets.int(), counts.int(), reference_count)
 
+    @classmethod
+    def empty(cls, query_count: int, reference_count: int, device: torch.device) -> AdjacencyList:
+        """The list without a pair."""
+        nobody = torch.zeros(query_count, dtype=torch.int32, device=device)
+        return cls(nobody[:0], nobody, nobody.clone(), reference_count)
+
     @property
     def query_count(self) -> int:
         """The number of query particles N."""

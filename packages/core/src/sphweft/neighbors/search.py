@@ -144,6 +144,26 @@ def neighbor_list(
     return NeighborList(neighbors, offsets, counts, source.count, float(margin), mode, domain, own, other)
 
 
+def hash_grid(
+    query: ParticleState,
+    reference: ParticleState,
+    domain: DomainDescription | None,
+    properties: OperationProperties,
+) -> HashGrid:
+    """The references by cell, for a walk that finds exactly what `neighbor_list` would list.
+
+    Raises:
+        InputError: as `neighbor_list`; both populations must have particles.
+    """
+    check_together(query, reference, domain)
+    with torch.no_grad():
+        own = _snapshot("query", query)
+        other = own if reference is query else _snapshot("reference", reference)
+        radius = _radius(properties.support_mode, float(own.supports.max()), float(other.supports.max()))
+        _check_periods(radius, domain, query.positions.dtype)
+        return HashGrid(other.positions, radius, domain, own.positions)
+
+
 def _search(
     query: Snapshot,
     reference: Snapshot,

@@ -14,6 +14,7 @@ import warp as wp
 from sphweft.bridge.spec import Build
 from sphweft.enums import SupportMode
 from sphweft.geometry import pair_functions
+from sphweft.neighbors.grid import grid_functions
 
 
 class PairTerms(NamedTuple):
@@ -48,7 +49,8 @@ class PairTerms(NamedTuple):
 
 def pair_fields(build: Build) -> tuple[str, ...]:
     """The layout fields that the loop itself reads."""
-    fields = ["query_positions", "reference_positions", "row_offsets", "row_counts", "neighbors"]
+    fields = ["query_positions", "reference_positions"]
+    fields += [] if build.traversal else ["row_offsets", "row_counts", "neighbors"]
     mode = build.support_mode
     fields += ["query_supports"] if mode != SupportMode.SCATTER else []
     fields += ["reference_supports"] if mode != SupportMode.GATHER else []
@@ -84,6 +86,9 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     )
     reads_query, reads_reference = mode != SupportMode.SCATTER, mode != SupportMode.GATHER
     masked, periodic, counted, sum_in_tangent = build.masked, build.periodic, terms.counted, terms.sum_in_tangent
+    traversal, grid, vector = build.traversal, grid_functions(build.dimension, scalar), build.vector
+    cells = wp.types.vector(3, wp.int64)
+    nowhere = cells()
 
     @wp.func
     def period_of(state: State):
@@ -99,26 +104,39 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         return (state.contributing >> state.reference_kinds[j]) & 1 == 1 if masked else True
 
     @wp.func
-    def neighbour_sum(state: State, i: int):
+    def candidate(state: State, place: int):
+        return state.grid.order[place] if traversal else state.neighbors[place]
+
+    @wp.func
+    def sought(state: State, j: int, x: vector, h_i: scalar, h_j: scalar, cell: cells):
+        """In a list nobody is twice, and who is out of reach adds nothing; in cells many are, in a bucket others."""
+        if traversal:
+            found = wp.length(x) <= reach(h_i, h_j) and grid.belongs(state.grid, state.reference_positions[j], cell)
+        else:
+            found = True
+        return found
+
+    @wp.func
+    def stretch_sum(state: State, i: int, begin: int, end: int, cell: cells):
         total = nothing
         count = wp.int32(0)  # a variable to Warp, which 0 alone is not
         own = own_of(state, i)
         x_i = state.query_positions[i]
         h_i = state.query_supports[i] if reads_query else one
         period = period_of(state) if periodic else unbounded
-        start = state.row_offsets[i]
-        for place in range(start, start + state.row_counts[i]):
-            j = state.neighbors[place]
+        for place in range(begin, end):
+            j = candidate(state, place)
             if contributes(state, j):
                 x = separation(x_i, state.reference_positions[j], period)
                 h_j = state.reference_supports[j] if reads_reference else one
-                total += product(coefficient(own, state, j), geometry(x, h_i, h_j))
-                if counted:
-                    count += wp.where(wp.length(x) <= reach(h_i, h_j), 1, 0)
+                if sought(state, j, x, h_i, h_j, cell):
+                    total += product(coefficient(own, state, j), geometry(x, h_i, h_j))
+                    if counted:
+                        count += wp.where(wp.length(x) <= reach(h_i, h_j), 1, 0)
         return total, count
 
     @wp.func
-    def neighbour_sum_and_tangent(state: State, i: int):
+    def stretch_sum_and_tangent(state: State, i: int, begin: int, end: int, cell: cells):
         total = nothing
         total_tangent = nothing
         own = own_of(state, i)
@@ -128,27 +146,48 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         h_i = state.query_supports[i] if reads_query else one
         dh_i = state.query_supports_tangent[i] if reads_query else zero
         period = period_of(state) if periodic else unbounded
-        start = state.row_offsets[i]
-        for place in range(start, start + state.row_counts[i]):
-            j = state.neighbors[place]
+        for place in range(begin, end):
+            j = candidate(state, place)
             if contributes(state, j):
                 x = separation(x_i, state.reference_positions[j], period)
                 dx = dx_i - state.reference_positions_tangent[j]
                 h_j = state.reference_supports[j] if reads_reference else one
                 dh_j = state.reference_supports_tangent[j] if reads_reference else zero
-                amount = coefficient(own, state, j)
-                shape = geometry(x, h_i, h_j)
-                if sum_in_tangent:
-                    total += product(amount, shape)
-                total_tangent += product(coefficient_tangent(own, own_tangent, state, j), shape)
-                total_tangent += product(amount, geometry_tangent(x, h_i, h_j, dx, dh_i, dh_j))
+                if sought(state, j, x, h_i, h_j, cell):
+                    amount = coefficient(own, state, j)
+                    shape = geometry(x, h_i, h_j)
+                    if sum_in_tangent:
+                        total += product(amount, shape)
+                    total_tangent += product(coefficient_tangent(own, own_tangent, state, j), shape)
+                    total_tangent += product(amount, geometry_tangent(x, h_i, h_j, dx, dh_i, dh_j))
         return total, total_tangent
+
+    of_stretch, nothing_else = (stretch_sum_and_tangent, nothing) if tangent else (stretch_sum, wp.int32(0))
+
+    @wp.func
+    def walk(state: State, i: int):
+        total = nothing
+        second = nothing_else
+        home = grid.cell(state.grid, state.query_positions[i])
+        for number in range(grid.visits(state.grid)):
+            begin, end, cell = grid.stretch(state.grid, home, number)
+            part, other = of_stretch(state, i, begin, end, cell)
+            total += part
+            second += other
+        return total, second
+
+    # a list's row is one stretch, which the kernel sums itself: one level of functions more, and an adjoint would go
+    # through the pairs once more
 
     @wp.kernel(module="unique")
     def pair_tangent(state: State, out: wp.array(dtype=result)):
         i = state.first + wp.tid()
         if receives(state, i):
-            total, total_tangent = neighbour_sum_and_tangent(state, i)
+            if traversal:
+                total, total_tangent = walk(state, i)
+            else:
+                end = state.row_offsets[i] + state.row_counts[i]
+                total, total_tangent = of_stretch(state, i, state.row_offsets[i], end, nowhere)
             out[i] = finish_tangent(total, total_tangent, state, i)
         else:
             out[i] = nothing
@@ -157,7 +196,11 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     def pair_sum(state: State, out: wp.array(dtype=result)):
         i = state.first + wp.tid()
         if receives(state, i):
-            total, _count = neighbour_sum(state, i)
+            if traversal:
+                total, _count = walk(state, i)
+            else:
+                end = state.row_offsets[i] + state.row_counts[i]
+                total, _count = of_stretch(state, i, state.row_offsets[i], end, nowhere)
             out[i] = finish(total, state, i)
         else:
             out[i] = nothing
@@ -166,7 +209,11 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
         i = state.first + wp.tid()
         if receives(state, i):
-            total, count = neighbour_sum(state, i)
+            if traversal:
+                total, count = walk(state, i)
+            else:
+                end = state.row_offsets[i] + state.row_counts[i]
+                total, count = of_stretch(state, i, state.row_offsets[i], end, nowhere)
             out[i] = finish(total, state, i)
             counts[i] = count
         else:
