@@ -3,7 +3,6 @@
 import math
 
 import torch
-from scipy.spatial import cKDTree
 
 import sphweft as sw
 
@@ -15,19 +14,17 @@ supports = torch.full((count,), 4 * spacing, dtype=torch.float64)
 masses = torch.full((count,), spacing**2, dtype=torch.float64, requires_grad=True)
 kinds = torch.zeros(count, dtype=torch.int32)
 
-tree = cKDTree(positions.numpy(), boxsize=1.0)
-near = tree.sparse_distance_matrix(tree, 4 * spacing, output_type="coo_matrix")
-pairs = torch.from_numpy(near.row), torch.from_numpy(near.col)
-adjacency = sw.AdjacencyList.from_pairs(*pairs, count, count)
 domain = sw.DomainDescription([0, 0], [1, 1], [True, True])
+particles = sw.ParticleState(positions, supports, masses, kinds)
+neighbors = sw.neighbor_list(particles, domain=domain)
 
-density = sw.density(sw.ParticleState(positions, supports, masses, kinds), adjacency, domain=domain)
+density = sw.density(particles, neighbors, domain=domain)
 print(f"density: {density.mean():.4f}, analytic 1")
 
 x, y = (2 * math.pi * positions).T
 velocity = torch.stack([torch.sin(x), torch.cos(y)], dim=1)
 state = sw.ParticleState(positions, supports, masses, kinds, density)
-gradient = sw.gradient(state, velocity, adjacency, domain=domain)
+gradient = sw.gradient(state, velocity, neighbors, domain=domain)
 print(f"largest ∂v_x/∂x: {gradient[:, 0, 0].max():.3f}, analytic {2 * math.pi * math.cos(math.pi * spacing):.3f}")
 
 density.sum().backward()
