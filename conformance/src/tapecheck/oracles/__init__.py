@@ -19,7 +19,7 @@ from tapecheck.oracles.operators import (
     interpolate,
     laplacian,
 )
-from tapecheck.oracles.pairs import Particles, Rules, pair_up
+from tapecheck.oracles.pairs import Particles, Rules, near, pair_up
 from tapecheck.oracles.smoothing import SMOOTHING_FUNCTIONS
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "laplacian",
     "lattice_calibration",
     "minimum_image",
+    "near",
     "pair_mask",
     "pair_up",
     "renormalization",

@@ -207,6 +207,19 @@ def pair_up(*, query: Particles, reference: Particles, domain: Domain, rules: Ru
     return Pairs(x, r, apart, selected, parts, rules)
 
 
+def near(*, query: Particles, reference: Particles, domain: Domain, support_mode: str, margin: float = 0.0) -> Tensor:
+    """The pairs with r ≤ search radius + margin, query above reference, int64, shape (2, pairs), of whatever kinds.
+
+    Raises:
+        ValueError: a search radius, with margin, is larger than half a period.
+    """
+    x = minimum_image(query.positions, reference.positions, domain)
+    r = torch.sqrt((x**2).sum(-1))
+    _, radius = _supports(query.supports[:, None].expand_as(r), reference.supports[None].expand_as(r), support_mode)
+    require_nearest_image(radius + margin, domain)
+    return (r <= radius + margin).nonzero().T
+
+
 def require_factor(calibration: float) -> None:
     """Sees to it that a lattice factor can divide.
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from tapecheck import oracles
-from tapecheck.subjects.sph import Call, Operators, SphSubject
+from tapecheck.subjects.sph import Call, Listed, Operators, SphSubject
 
 
 class _Watched(torch.autograd.Function):
@@ -49,6 +49,20 @@ def hessian_product(call: Call, v: torch.Tensor, u: torch.Tensor) -> torch.Tenso
     return oracles.density_hvp(**state, query_tangent=v, reference_tangent=u)
 
 
+def search(
+    query: oracles.Particles, reference: oracles.Particles, domain: oracles.Domain, support_mode: str, margin: float
+) -> Listed:
+    """All pairs, looked at one by one."""
+    pairs = oracles.near(query=query, reference=reference, domain=domain, support_mode=support_mode, margin=margin)
+
+    def must_rebuild(query: oracles.Particles, reference: oracles.Particles) -> bool:
+        now = oracles.near(query=query, reference=reference, domain=domain, support_mode=support_mode)
+        listed = set(map(tuple, pairs.T.tolist()))
+        return any(tuple(pair) not in listed for pair in now.T.tolist())
+
+    return Listed(pairs, must_rebuild)
+
+
 def subject() -> SphSubject:
     """The oracle."""
-    return SphSubject(Operators(run, hessian_product=hessian_product))
+    return SphSubject(Operators(run, hessian_product=hessian_product, search=search))

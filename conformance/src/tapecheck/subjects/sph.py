@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tapecheck.contract import Judged, did_you_mean
 from tapecheck.lazy import oracles, torch
@@ -33,8 +33,12 @@ DIRECTIONS = (
     *("all_to_ghost", "all_to_fluid", "all_to_boundary", "fluid_to_all", "boundary_to_all"),
 )
 PRODUCT = "Hessian product of density"
+SEARCH = "neighbour search"
+WALK = "operators without a list"
 VOLUMES = "supplied volumes"
-VOCABULARY = frozenset({PRODUCT, VOLUMES, *OPERATORS, *SCHEMES, *LAPLACIANS, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS})
+VOCABULARY = frozenset(
+    {PRODUCT, SEARCH, WALK, VOLUMES, *OPERATORS, *SCHEMES, *LAPLACIANS, *SUPPORT_MODES, *FUNCTIONS, *DIRECTIONS}
+)
 """What a check may need; of schemes, modes and functions it takes the first that is known."""
 
 
@@ -48,7 +52,8 @@ class Call:
         reference: the M particles that contribute; the same object where the populations are one.
         domain: the box.
         rules: smoothing function, support mode, direction.
-        pairs: indices of the pairs that may be in reach, query above reference, int64, shape (2, pairs).
+        pairs: indices of the pairs that may be in reach, query above reference, int64, shape (2, pairs); None asks the
+            implementation to find them itself.
         scheme: the coefficient of a gradient, a divergence or a curl, or the form of a Laplacian.
         query_field: shape (N, *field), where the operator reads it.
         reference_field: shape (M, *field), where the operator reads it.
@@ -60,7 +65,7 @@ class Call:
     reference: oracles.Particles
     domain: oracles.Domain
     rules: oracles.Rules
-    pairs: torch.Tensor
+    pairs: torch.Tensor | None
     scheme: str = ""
     query_field: torch.Tensor | None = None
     reference_field: torch.Tensor | None = None
@@ -88,6 +93,19 @@ class Call:
         return replace(self, query=query, reference=query if self.reference is self.query else reference, **fields)  # type: ignore[arg-type]
 
 
+class Listed(NamedTuple):
+    """What a neighbour search gives.
+
+    Attributes:
+        pairs: indices, query above reference, int64, shape (2, pairs), in the order of the search.
+        must_rebuild: `(query, reference)` → whether a pair that is not listed may have come within reach.
+    """
+
+    pairs: torch.Tensor
+    must_rebuild: Callable[[oracles.Particles, oracles.Particles], bool]
+
+
+Search: TypeAlias = "Callable[[oracles.Particles, oracles.Particles, oracles.Domain, str, float], Listed]"
 Run: TypeAlias = "Callable[[Call], torch.Tensor]"
 HessianProduct: TypeAlias = "Callable[[Call, torch.Tensor, torch.Tensor], torch.Tensor]"
 
@@ -104,12 +122,15 @@ class Operators:
         packages: import names of the packages that it is made of.
         hessian_product: gives Σ_j m_j H_ij (v_i - u_j), shape (N, d), for a call of density and the vectors v of the
             queries and u of the references.
+        search: finds the pairs of queries and references (the same object where the populations are one) in a box, for
+            a support mode, with a margin by which the radius is enlarged; in one, two and three dimensions.
     """
 
     run: Run
     lacks: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
     hessian_product: HessianProduct | None = None
+    search: Search | None = None
 
     def __post_init__(self) -> None:
         for word in self.lacks - VOCABULARY:
@@ -117,7 +138,8 @@ class Operators:
 
     def missing(self, needs: Iterable[str]) -> str | None:
         """The first of the needs that it lacks, or None."""
-        lacks = self.lacks | ({PRODUCT} if self.hessian_product is None else frozenset())
+        given = {PRODUCT: self.hessian_product, SEARCH: self.search}
+        lacks = self.lacks | {word for word, function in given.items() if function is None}
         return next((need for need in needs if need in lacks), None)
 
     def knows(self, *words: str) -> list[str]:

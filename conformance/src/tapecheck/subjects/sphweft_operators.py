@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 import sphweft
-from tapecheck.subjects.sph import Call, Operators
+from tapecheck import oracles
+from tapecheck.subjects.sph import Call, Listed, Operators
 
 
 def state_of(call: Call) -> dict[str, Any]:
@@ -16,7 +17,9 @@ def state_of(call: Call) -> dict[str, Any]:
     rules, laplacian = call.rules, call.operator == "laplacian"
     return {
         "query": query,
-        "adjacency": sphweft.AdjacencyList.from_pairs(call.pairs[0], call.pairs[1], query.count, reference.count),
+        "adjacency": None
+        if call.pairs is None
+        else sphweft.AdjacencyList.from_pairs(call.pairs[0], call.pairs[1], query.count, reference.count),
         "reference": None if call.reference is call.query else reference,
         "domain": sphweft.DomainDescription(**vars(call.domain)),
         "properties": sphweft.OperationProperties(
@@ -45,4 +48,25 @@ def hessian_product(call: Call, v: torch.Tensor, u: torch.Tensor) -> torch.Tenso
     return sphweft.warp_operation_hvp(**state_of(call), query_vectors=v, reference_vectors=u)
 
 
-OPERATORS = Operators(run, packages=("sphweft",), hessian_product=hessian_product)
+def search(
+    query: oracles.Particles, reference: oracles.Particles, domain: oracles.Domain, support_mode: str, margin: float
+) -> Listed:
+    """That of the core."""
+
+    def sides(query: oracles.Particles, reference: oracles.Particles) -> tuple[Any, Any]:
+        return sphweft.ParticleState(**vars(query)), (
+            None if reference is query else sphweft.ParticleState(**vars(reference))
+        )
+
+    found = sphweft.neighbor_list(
+        *sides(query, reference),
+        domain=sphweft.DomainDescription(**vars(domain)),
+        properties=sphweft.OperationProperties(support_mode=sphweft.SupportMode[support_mode.upper()]),
+        margin=margin,
+    )
+    rows = torch.arange(found.query_count, device=found.counts.device).repeat_interleave(found.counts)
+    pairs = torch.stack([rows, found.neighbors.long()])
+    return Listed(pairs, lambda query, reference: found.must_rebuild(*sides(query, reference)))
+
+
+OPERATORS = Operators(run, packages=("sphweft",), hessian_product=hessian_product, search=search)

@@ -56,6 +56,7 @@ def equal_positions_left_out(subject: SphSubject) -> SphSubject:
 
     def wrap(product: HessianProduct) -> HessianProduct:
         def without(call: Call, v: Any, u: Any) -> Any:
+            assert call.pairs is not None
             i, j = call.pairs
             if bool((call.query.positions[i] == call.reference.positions[j]).all()):
                 return torch.zeros_like(v)

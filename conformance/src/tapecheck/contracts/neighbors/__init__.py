@@ -1,0 +1,1 @@
+"""The family neighbors: who is near whom."""

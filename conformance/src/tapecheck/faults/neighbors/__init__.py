@@ -1,0 +1,1 @@
+"""Faults and near misses of the family neighbors."""
