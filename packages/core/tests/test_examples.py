@@ -9,8 +9,9 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-def output_of(example: str, kernels: Path) -> str:
-    command, environment = [sys.executable, str(EXAMPLES / example)], {**os.environ, "WARP_CACHE_PATH": str(kernels)}
+def output_of(example: str, kernels: Path, *arguments: str) -> str:
+    command = [sys.executable, str(EXAMPLES / example), *arguments]
+    environment = {**os.environ, "WARP_CACHE_PATH": str(kernels)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -43,3 +44,15 @@ def test_newton_krylov(tmp_path):
         assert history[-1] < 1e-8 * history[0]
         assert history[-1] / history[-2] < 0.1 * history[2] / history[1]
     assert float(re.search(r"→ ([\d.e+-]+)", printed)[1]) < 1e-10
+
+
+def test_dam_break(tmp_path):
+    picture = tmp_path / "dam.png"
+    shorter = ("--spacing", "0.025", "--seconds", "0.2", "--picture", str(picture))
+    printed = output_of("dam_break.py", tmp_path, *shorter)
+    inside, count = map(int, re.search(r"in the tank: (\d+) of (\d+)", printed).groups())
+    energy, front = (float(re.search(rf"{word}: ([\d.]+)", printed)[1]) for word in ("energy", "front"))
+    assert inside == count == 384
+    assert 0.9 < energy < 1.001  # some is lost to viscosity, none is won
+    assert 0.6 < front < 0.9  # a free fall of the front would be at 0.4 + 2 (g H)^½ t = 1.37
+    assert picture.stat().st_size > 10_000
