@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -38,8 +40,17 @@ def test_what_refuses_everything_violates_what_it_refuses() -> None:
     def refuse(call: Call) -> torch.Tensor:
         raise RuntimeError("not implemented")
 
-    assert set(outcomes(SphSubject(Operators(refuse, hessian_product=lambda call, v, u: refuse(call)))).values()) == {
-        "fail"
+    def refuse_all(*given: object) -> Any:
+        raise RuntimeError("not implemented")
+
+    found = outcomes(SphSubject(Operators(refuse, hessian_product=refuse_all, search=refuse_all, walks=True)))
+    assert set(found.values()) == {"fail"}
+
+
+def test_what_is_not_offered_is_unsupported() -> None:
+    found = outcomes(SphSubject(Operators(run)))
+    assert {found[name] for name in CHECKS if name.startswith(("neighbors.", "hvp.", "empty.neighbors"))} == {
+        "unsupported"
     }
 
 

@@ -65,4 +65,4 @@ def search(
 
 def subject() -> SphSubject:
     """The oracle."""
-    return SphSubject(Operators(run, hessian_product=hessian_product, search=search))
+    return SphSubject(Operators(run, hessian_product=hessian_product, search=search, walks=True))

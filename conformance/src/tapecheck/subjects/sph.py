@@ -124,6 +124,7 @@ class Operators:
             queries and u of the references.
         search: finds the pairs of queries and references (the same object where the populations are one) in a box, for
             a support mode, with a margin by which the radius is enlarged; in one, two and three dimensions.
+        walks: whether `run` finds neighbours itself where a call has no pairs.
     """
 
     run: Run
@@ -131,6 +132,7 @@ class Operators:
     packages: tuple[str, ...] = ()
     hessian_product: HessianProduct | None = None
     search: Search | None = None
+    walks: bool = False
 
     def __post_init__(self) -> None:
         for word in self.lacks - VOCABULARY:
@@ -138,8 +140,8 @@ class Operators:
 
     def missing(self, needs: Iterable[str]) -> str | None:
         """The first of the needs that it lacks, or None."""
-        given = {PRODUCT: self.hessian_product, SEARCH: self.search}
-        lacks = self.lacks | {word for word, function in given.items() if function is None}
+        given = {PRODUCT: self.hessian_product, SEARCH: self.search, WALK: self.walks or None}
+        lacks = self.lacks | {word for word, what in given.items() if what is None}
         return next((need for need in needs if need in lacks), None)
 
     def knows(self, *words: str) -> list[str]:

@@ -69,4 +69,4 @@ def search(
     return Listed(pairs, lambda query, reference: found.must_rebuild(*sides(query, reference)))
 
 
-OPERATORS = Operators(run, packages=("sphweft",), hessian_product=hessian_product, search=search)
+OPERATORS = Operators(run, packages=("sphweft",), hessian_product=hessian_product, search=search, walks=True)
