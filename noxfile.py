@@ -125,6 +125,13 @@ def sweep(session: nox.Session) -> None:
 
 
 @session
+def fuzz(session: nox.Session) -> None:
+    """Try 20,000 examples of particles, and of what happens to caches, beside the oracle."""
+    session.env["FUZZ_EXAMPLES"] = "20000"
+    python(session, "pytest", "-q", "-n", "2", "conformance/tests/test_fuzz.py", *session.posargs)
+
+
+@session
 def bisect(session: nox.Session) -> None:
     """Name the first release in which a contract flips: `-- retain.last-write-wins`."""
     python(session, "tapecheck.cli", "bisect", *session.posargs)
