@@ -9,11 +9,9 @@ import sphweft as sw
 side, spacing = 32, 1 / 32
 axis = (torch.arange(side, dtype=torch.float64) + 0.5) * spacing
 positions = torch.cartesian_prod(axis, axis)
-count = len(positions)
-supports = torch.full((count,), 4 * spacing, dtype=torch.float64)
-masses = torch.full((count,), spacing**2, dtype=torch.float64, requires_grad=True)
-kinds = torch.zeros(count, dtype=torch.int32)
-
+supports = torch.full((side**2,), 4 * spacing, dtype=torch.float64)
+masses = torch.full((side**2,), spacing**2, dtype=torch.float64, requires_grad=True)
+kinds = torch.zeros(side**2, dtype=torch.int32)
 domain = sw.DomainDescription([0, 0], [1, 1], [True, True])
 particles = sw.ParticleState(positions, supports, masses, kinds)
 neighbors = sw.neighbor_list(particles, domain=domain)

@@ -125,3 +125,58 @@ class TestSlices:
         done = []
         with pytest.raises(RuntimeError, match="this slice"):
             side_by_side([fail, lambda: done.append(1), lambda: done.append(2)])
+
+
+def searched(x, particles):
+    state = sw.ParticleState(x, particles.supports, particles.masses, particles.kinds)
+    return sw.density(state, sw.neighbor_list(state)).square().sum()
+
+
+def walked(x, particles):
+    state = sw.ParticleState(x, particles.supports, particles.masses, particles.kinds)
+    return sw.density(state).square().sum()
+
+
+@pytest.mark.parametrize("f", [searched, walked])
+def test_under_function_transforms(f):
+    particles = population(40, 2, seed=3)
+    x = particles.positions.clone().requires_grad_()
+    listed = sw.neighbor_list(particles)
+    loss = sw.density(sw.ParticleState(x, particles.supports, particles.masses, particles.kinds), listed)
+    (expected,) = torch.autograd.grad(loss.square().sum(), x)
+    for transform in (torch.func.grad, torch.func.jacrev, torch.func.jacfwd):
+        close(transform(f)(particles.positions, particles), expected)
+    curvature = torch.func.hessian(f)(particles.positions, particles)
+    close(curvature, torch.autograd.functional.hessian(lambda x: f(x, particles), particles.positions))
+    with pytest.raises(NotImplementedError, match="positions: torch.func.vmap over what a neighbour search reads"):
+        torch.func.vmap(lambda x: f(x, particles))(particles.positions.expand(2, -1, -1))
+    with pytest.raises(NotImplementedError, match="torch is tracing"):
+        torch.func.linearize(lambda x: f(x, particles), particles.positions)
+
+
+def test_a_batch_that_the_search_does_not_read():
+    particles = population(40, 2, seed=4)
+
+    def heavier(masses):
+        return sw.density(sw.ParticleState(particles.positions, particles.supports, masses, particles.kinds))
+
+    masses = torch.stack([particles.masses, 2 * particles.masses])
+    close(torch.func.vmap(heavier)(masses), torch.stack([heavier(each) for each in masses]))
+
+
+def test_nobody_under_a_function_transform():
+    nobody = population(0, 2, seed=5)
+    for f in (searched, walked):
+        assert torch.func.grad(f)(nobody.positions, nobody).shape == (0, 2)
+
+
+def test_whether_to_rebuild_is_asked_under_a_transform():
+    particles = population(40, 2, seed=6)
+    listed = sw.neighbor_list(particles, margin=0.01)
+
+    def f(x):
+        state = sw.ParticleState(x, particles.supports, particles.masses, particles.kinds)
+        assert not listed.must_rebuild(state)
+        return sw.density(state, listed).sum()
+
+    torch.func.grad(f)(particles.positions + 1e-4)

@@ -18,6 +18,7 @@ from sphweft.operators.gradient import CURL, DIVERGENCE, GRADIENT
 from sphweft.operators.interpolate import INTERPOLATE
 from sphweft.operators.laplacian import LAPLACIANS
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, ParticleTangents
+from sphweft.transforms import outside_transforms
 from sphweft.validation import check_values
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def _context(
         if query.count and source.count:
             grid = hash_grid(query, source, domain, properties)
         else:
-            adjacency = AdjacencyList.empty(query.count, source.count, query.positions.device)
+            with outside_transforms():
+                adjacency = AdjacencyList.empty(query.count, source.count, query.positions.device)
     else:
         of_type("adjacency", adjacency, AdjacencyList)
     return SPHContext(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
-from torch.autograd import forward_ad
 
 from sphweft.enums import GradientScheme, InteractionDirection, LaplacianScheme, SmoothingFunction, SupportMode
 from sphweft.errors import InputError, of_type, same_device, tensor_of
+from sphweft.transforms import varies
 
 FLOATING = (torch.float32, torch.float64)
 
@@ -141,13 +141,9 @@ class DomainDescription:
 def _constant(name: str, bounds: object) -> None:
     """Refuses bounds that carry a gradient or a tangent, which a float would drop silently."""
     for bound in bounds if isinstance(bounds, (tuple, list)) else (bounds,):
-        if isinstance(bound, torch.Tensor):
-            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(bound)
-            if wrapped or bound.requires_grad or forward_ad.unpack_dual(bound).tangent is not None:
-                remedy = "detach it, or differentiate by positions instead"
-                raise InputError(
-                    name, "constants, since no operator is differentiable by them", "a varying one", remedy
-                )
+        if isinstance(bound, torch.Tensor) and (bound.requires_grad or varies(bound)):
+            remedy = "detach it, or differentiate by positions instead"
+            raise InputError(name, "constants, since no operator is differentiable by them", "a varying one", remedy)
 
 
 def check_together(query: ParticleState, reference: ParticleState, domain: DomainDescription | None) -> None:

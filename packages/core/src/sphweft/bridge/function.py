@@ -20,7 +20,8 @@ from typing import Any
 import torch
 
 from sphweft.bridge.launch import Launcher
-from sphweft.bridge.liveness import may_vary, recorded_further, tracked_places
+from sphweft.bridge.liveness import recorded_further, tracked_places
+from sphweft.transforms import may_vary
 
 Tensors = Sequence["torch.Tensor | None"]
 LEADING = 6

@@ -20,8 +20,9 @@ import warp as wp
 from sphweft.bridge.plan import Plan
 from sphweft.bridge.slices import Slice, side_by_side, slices_of
 from sphweft.cache.bundles import StateBundle
-from sphweft.cache.views import View, array_over, refuse_batches
+from sphweft.cache.views import View, array_over
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
+from sphweft.transforms import refuse_batches, refuse_tracing
 
 Output = tuple[Any, tuple[int, ...]]
 """Warp type of an entry, and torch shape."""
@@ -70,7 +71,7 @@ class Launcher:
 
     def run(self, tensors: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
         """Launches the kernel on one tensor for each field of the plan; gives back its outputs."""
-        _refuse_tracing()
+        refuse_tracing()
         device = _device_of(tensors)
         made = [torch.empty(shape, dtype=scalar_dtype(element), device=device) for element, shape in self.outputs]
         if self.threads:
@@ -114,7 +115,7 @@ class Launcher:
         Returns:
             The gradients, of their tensors' shapes.
         """
-        _refuse_tracing()
+        refuse_tracing()
         first = [owners.index(number) for number in range(max(owners, default=-1) + 1)]
         wanted = [tensor for tensor in (tensors[place] for place in first) if tensor is not None]
         if not self.threads or all(seed is None for seed in seeds):
@@ -206,17 +207,6 @@ def _through_tape(
 def scalar_dtype(element: Any) -> torch.dtype:
     """The torch dtype of a Warp type's scalars."""
     return DTYPES[element] if element in DTYPES else DTYPES[element._wp_scalar_type_]
-
-
-def _refuse_tracing() -> None:
-    """A trace of torch operations does not see what a kernel writes, and replays without it.
-
-    Raises:
-        NotImplementedError: torch is tracing.
-    """
-    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None:
-        remedy = "call torch.func.jvp for each tangent instead of torch.func.linearize"
-        raise NotImplementedError(f"torch is tracing, which does not see a Warp kernel; {remedy}")
 
 
 def _device_of(tensors: Sequence[torch.Tensor | None]) -> torch.device:

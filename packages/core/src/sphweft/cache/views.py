@@ -17,6 +17,7 @@ import torch
 import warp as wp
 
 from sphweft.runtime import COUNTERS, start
+from sphweft.transforms import refuse_batches
 
 
 class View:
@@ -109,17 +110,6 @@ def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
 def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
     """A new Warp array over a tensor, or over a contiguous copy of it."""
     return wp.from_torch(entries_of(tensor, shape), dtype=element, requires_grad=False)
-
-
-def refuse_batches(tensor: torch.Tensor) -> None:
-    """A tensor of torch's old `vmap` has no memory of its own, and a custom Function is not asked to loop over it.
-
-    Raises:
-        NotImplementedError: it is one.
-    """
-    if torch._C._functorch.is_legacy_batchedtensor(tensor):
-        remedy = "use torch.func.vmap, jacrev or hessian instead"
-        raise NotImplementedError(f"vectorize=True and is_grads_batched=True do not see a Warp kernel; {remedy}")
 
 
 @cache

@@ -15,6 +15,7 @@ from sphweft.neighbors.grid import HashGrid, launch
 from sphweft.neighbors.rows import row_kernels
 from sphweft.runtime import LOCK, SCALARS, element_type
 from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
+from sphweft.transforms import outside_transforms, plain
 
 WEIGHTS: dict[SupportMode, tuple[float, float, float]] = {
     SupportMode.GATHER: (1.0, 0.0, 0.0),
@@ -28,7 +29,7 @@ _DEFAULT = OperationProperties()
 
 
 class Snapshot(NamedTuple):
-    """Copies of what a search read of a population.
+    """What a search reads of a population.
 
     Attributes:
         positions: [m], shape (n, d).
@@ -70,21 +71,17 @@ class NeighborList(AdjacencyList):
             reference: the references now; None where they are the query's.
         """
         source = query if reference is None else reference
-        sides = ((query, self.query), (source, self.reference))
-        for state, before in sides:
-            now, then = state.positions, before.positions
+        sides = ((_read("query", query), self.query), (_read("reference", source), self.reference))
+        for (now, _), (then, _) in sides:
             if now.shape != then.shape or now.dtype != then.dtype or now.device != then.device:
                 return True
         if not self.query_count or not self.reference_count:
             return False
-        if all(
-            torch.equal(state.positions, before.positions) and torch.equal(state.supports, before.supports)
-            for state, before in sides
-        ):
-            return False
-        with torch.no_grad():
-            moved = [_largest_displacement(state.positions, before.positions, self.domain) for state, before in sides]
-            grown = [float((state.supports.double() - before.supports.double()).max()) for state, before in sides]
+        with outside_transforms():
+            if all(torch.equal(*each) for now, then in sides for each in zip(now, then, strict=True)):
+                return False
+            moved = [_largest_displacement(now.positions, then.positions, self.domain) for now, then in sides]
+            grown = [float((now.supports.double() - then.supports.double()).max()) for now, then in sides]
             radius = _radius(self.support_mode, float(self.query.supports.max()), float(self.reference.supports.max()))
             lengths = (
                 radius + self.margin + _periodic_extent(self.domain, [s.positions for side in sides for s in side])
@@ -129,7 +126,7 @@ def neighbor_list(
     if not isinstance(margin, (int, float)) or not (math.isfinite(margin) and margin >= 0):
         raise InputError("margin", "a finite length, not negative", repr(margin))
     mode = properties.support_mode
-    with torch.no_grad():
+    with outside_transforms():
         own = _snapshot("query", query)
         other = own if source is query else _snapshot("reference", source)
         if query.count and source.count:
@@ -156,7 +153,7 @@ def hash_grid(
         InputError: as `neighbor_list`; both populations must have particles.
     """
     check_together(query, reference, domain)
-    with torch.no_grad():
+    with outside_transforms():
         own = _snapshot("query", query)
         other = own if reference is query else _snapshot("reference", reference)
         radius = _radius(properties.support_mode, float(own.supports.max()), float(other.supports.max()))
@@ -211,15 +208,18 @@ def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
     return least * h_i if least and radius < least * h_i else radius
 
 
+def _read(side: str, state: ParticleState) -> Snapshot:
+    """Positions and supports below all transforms."""
+    return Snapshot(plain(f"{side}.positions", state.positions), plain(f"{side}.supports", state.supports))
+
+
 def _snapshot(side: str, state: ParticleState) -> Snapshot:
     """Copies of positions and supports.
 
     Raises:
         InputError: values that no search can use.
     """
-    positions, supports = (
-        tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in (state.positions, state.supports)
-    )
+    positions, supports = (tensor.clone(memory_format=torch.contiguous_format) for tensor in _read(side, state))
     for name, good, expected in (
         ("positions", torch.isfinite(positions).all(1), "finite"),
         ("supports", torch.isfinite(supports) & (supports > 0), "finite and positive"),
@@ -247,7 +247,7 @@ def _check_periods(radius: float, domain: DomainDescription | None, dtype: torch
 
 def _largest_displacement(now: torch.Tensor, then: torch.Tensor, domain: DomainDescription | None) -> float:
     """The length of the longest, each to the nearest image [m]."""
-    x = now.detach().double() - then.double()
+    x = now.double() - then.double()
     if domain is not None:
         minimum, maximum, periodicity = domain.tensors(now.dtype, now.device)
         period = (maximum - minimum).double()
@@ -260,6 +260,6 @@ def _periodic_extent(domain: DomainDescription | None, positions: list[torch.Ten
     if domain is None or not any(domain.periodic):
         return 0.0
     axes = [axis for axis, wraps in enumerate(domain.periodic) if wraps]
-    highest = torch.stack([each.detach().double().amax(0) for each in positions]).amax(0)
-    lowest = torch.stack([each.detach().double().amin(0) for each in positions]).amin(0)
+    highest = torch.stack([each.double().amax(0) for each in positions]).amax(0)
+    lowest = torch.stack([each.double().amin(0) for each in positions]).amin(0)
     return sum(float(highest[axis] - lowest[axis]) + domain.maximum[axis] - domain.minimum[axis] for axis in axes)
