@@ -129,3 +129,44 @@ def test_adjacency_values():
     index = torch.tensor([0, 5])
     with pytest.raises(InputError, match="neighbors: expected indices from 0 to 2"):
         sphweft.AdjacencyList.from_pairs(torch.tensor([0, 1]), index, 3, 3)
+
+
+@pytest.mark.parametrize("bounds", [([0], [0]), ([1], [0]), ([0], [float("nan")]), ([0], [float("inf")])])
+def test_boxes_without_a_length(bounds):
+    with pytest.raises(InputError, match="maximum: expected"):
+        sphweft.DomainDescription(*bounds, [True])
+
+
+def modes(mode):
+    return sphweft.OperationProperties(support_mode=mode)
+
+
+def test_lists_of_another_search_radius(case):
+    particles = state(case)
+    scatter, largest = sphweft.SupportMode.SCATTER, sphweft.SupportMode.MEAN_KERNEL
+    listed = sphweft.neighbor_list(particles)
+    with pytest.raises(InputError, match="adjacency: expected a list made by .*SCATTER.*, got one made by .*GATHER"):
+        sphweft.density(particles, listed, properties=modes(scatter))
+    longest = sphweft.neighbor_list(particles, properties=modes(largest))
+    expected = sphweft.density(particles, properties=modes(scatter))
+    torch.testing.assert_close(sphweft.density(particles, longest, properties=modes(scatter)), expected)
+
+
+def test_lists_of_another_box(case):
+    particles, infinite = state(case), sphweft.DomainDescription([0, 0], [4, 4], [False, False])
+    periodic = sphweft.DomainDescription([0, 0], [4, 4], [True, False])
+    listed = sphweft.neighbor_list(particles, domain=infinite)
+    sphweft.density(particles, listed)
+    with pytest.raises(InputError, match=r"adjacency: .*periods \(4\.0, 0\.0\), got one made for periods none"):
+        sphweft.density(particles, listed, domain=periodic)
+
+
+def test_lists_that_must_be_rebuilt(case):
+    particles = state(case)
+    listed = sphweft.neighbor_list(particles, margin=0.1)
+    sphweft.density(state(case, positions=particles.positions + 0.01), listed, validate="full")
+    moved = state(case, positions=particles.positions.roll(1, 0))
+    with pytest.raises(InputError, match="adjacency: expected a list of every pair within reach"):
+        sphweft.density(moved, listed, validate="full")
+    with pytest.raises(InputError, match="adjacency: .* by more than its margin"):
+        sphweft.density(state(case, supports=particles.supports + 0.2), listed, validate="full")

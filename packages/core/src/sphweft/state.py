@@ -6,6 +6,7 @@ Every object checks its own metadata (shapes, dtypes, devices) when it is made a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -97,7 +98,8 @@ class DomainDescription:
         periodic: whether opposite faces are one, an axis each.
 
     Raises:
-        InputError: lengths differ, a side is not positive, or a bound is differentiated by, which no operator can be.
+        InputError: lengths differ, a side is not positive, a periodic one is not finite, or a bound is differentiated
+            by, which no operator can be.
     """
 
     minimum: Sequence[float]
@@ -120,11 +122,19 @@ class DomainDescription:
             raise InputError("minimum, maximum, periodic", "one value an axis each", lengths)
         if not all(low < high for low, high in zip(self.minimum, self.maximum, strict=True)):
             raise InputError("maximum", f"above the minimum {self.minimum} on every axis", str(self.maximum))
+        if not all(map(math.isfinite, self.periods)):
+            raise InputError("minimum, maximum", "finite on a periodic axis", f"{self.minimum}, {self.maximum}")
 
     @property
     def dimension(self) -> int:
         """The number of axes."""
         return len(self.minimum)
+
+    @cached_property
+    def periods(self) -> tuple[float, ...]:
+        """The length of each side that is periodic, 0 for the others [m]."""
+        rows = zip(self.minimum, self.maximum, self.periodic, strict=True)
+        return tuple(high - low if wraps else 0.0 for low, high, wraps in rows)
 
     def tensors(self, dtype: torch.dtype, device: torch.device) -> tuple[torch.Tensor, ...]:
         """Minimum, maximum and periodicity (1 or 0) as tensors of shape (1, d), the same objects on every call."""

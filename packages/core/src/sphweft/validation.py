@@ -8,6 +8,7 @@ import torch
 
 from sphweft.bridge.spec import SPHContext
 from sphweft.errors import InputError
+from sphweft.neighbors.search import NeighborList
 from sphweft.state import ParticleState
 
 
@@ -23,16 +24,14 @@ def check_values(context: SPHContext, fields: Mapping[str, torch.Tensor]) -> Non
     for name, value in fields.items():
         _all_good(name, torch.isfinite(value).flatten(1).all(1) if value.ndim > 1 else torch.isfinite(value), "finite")
     if context.domain is not None and context.periodic:
-        half = min(
-            (high - low) / 2
-            for low, high, wraps in zip(
-                context.domain.minimum, context.domain.maximum, context.domain.periodic, strict=True
-            )
-            if wraps
-        )
+        half = min(side for side in context.domain.periods if side) / 2
         for side, state in (("query", context.query), ("reference", context.source)):
             expected = f"at most half the shortest periodic side, {half:g}"
             _all_good(f"{side}.supports", state.supports <= half, expected)
+    listed = context.adjacency
+    if isinstance(listed, NeighborList) and listed.must_rebuild(context.query, context.reference):
+        found = f"one whose particles have moved or grown by more than its margin, {listed.margin:g}"
+        raise InputError("adjacency", "a list of every pair within reach", found, "make it anew with neighbor_list")
 
 
 def _check_particles(side: str, state: ParticleState) -> None:

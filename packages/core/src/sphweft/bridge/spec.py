@@ -14,6 +14,7 @@ from sphweft.enums import ExecutionMode, GradientScheme, SmoothingFunction, Supp
 from sphweft.errors import InputError, of_type, same_device
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.neighbors.grid import HashGrid
+from sphweft.neighbors.search import NeighborList
 from sphweft.runtime import SCALARS, element_type
 from sphweft.state import Corrections, DomainDescription, OperationProperties, ParticleState, check_together
 
@@ -59,6 +60,8 @@ class SPHContext:
             if adjacency.query_count != query.count or adjacency.reference_count != source.count:
                 raise InputError("adjacency", f"a list for {query.count} queries, {source.count} references", made_for)
             same_device("adjacency", adjacency.offsets, query.positions, "query")
+            if isinstance(adjacency, NeighborList):
+                adjacency.check_made_for(self.properties.support_mode, self.domain)
         if self.mode is not ExecutionMode.AUTO:
             remedy = "use torch's dual tensors for forward mode"
             raise InputError("mode", "ExecutionMode.AUTO", f"{self.mode!r}, which is not implemented", remedy)

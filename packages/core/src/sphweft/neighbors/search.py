@@ -61,6 +61,20 @@ class NeighborList(AdjacencyList):
     def __post_init__(self) -> None:
         """Right by construction."""
 
+    def check_made_for(self, mode: SupportMode, domain: DomainDescription | None) -> None:
+        """Refuses a use for which pairs may be missing.
+
+        Raises:
+            InputError: the list was made by another search radius, but for the largest one, or with other periods.
+        """
+        if mode is not self.support_mode is not SupportMode.MEAN_KERNEL:
+            remedy = "give the search the operator's properties"
+            raise InputError("adjacency", f"a list made by {mode!r}", f"one made by {self.support_mode!r}", remedy)
+        if domain is not self.domain and _periods(domain) != _periods(self.domain):
+            remedy = "give the search the operator's domain"
+            expected, actual = (f"periods {_periods(each) or 'none'}" for each in (domain, self.domain))
+            raise InputError("adjacency", f"a list made for {expected}", f"one made for {actual}", remedy)
+
     def must_rebuild(self, query: ParticleState, reference: ParticleState | None = None) -> bool:
         """Whether a pair that is not listed may have come within reach since the list was made.
 
@@ -230,16 +244,18 @@ def _snapshot(side: str, state: ParticleState) -> Snapshot:
     return Snapshot(positions, supports)
 
 
+def _periods(domain: DomainDescription | None) -> tuple[float, ...]:
+    """Those of the box; empty where none of its axes is periodic, as where there is no box."""
+    return domain.periods if domain is not None and any(domain.periodic) else ()
+
+
 def _check_periods(radius: float, domain: DomainDescription | None, dtype: torch.dtype) -> None:
     """Refuses a search radius beyond half a periodic side, in the precision of the particles.
 
     Raises:
         InputError: it is.
     """
-    if domain is None or not any(domain.periodic):
-        return
-    rows = zip(domain.minimum, domain.maximum, domain.periodic, strict=True)
-    half = min((high - low) / 2 for low, high, wraps in rows if wraps)
+    half = min((side / 2 for side in _periods(domain) if side), default=math.inf)
     if bool(torch.tensor(radius, dtype=dtype) > torch.tensor(half, dtype=dtype)):
         expected = f"a search radius, with margin, of at most half the shortest periodic side, {half:g}"
         raise InputError("supports", expected, f"{radius:g}")
