@@ -1,155 +1,100 @@
-"""Search and operators beside the oracle on particles that hypothesis thinks of: none, one, all in one point, on edges,
-exactly at the cutoff, far away, expanded and strided tensors, one population or two.
+"""The core beside the oracle on what hypothesis thinks of, and beside itself with faults planted in it.
 
-    nox -s fuzz           # 20,000 examples of each
+nox -s fuzz           # 20,000 examples of each
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
+import fuzzing
 import pytest
-import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
 
-import sphweft as sw
-from tapecheck import oracles
+from tapecheck.faults.bridge import aliasing
+from tapecheck.faults.cache import bundles, views
+from tapecheck.faults.kinds import table
+from tapecheck.faults.neighbors import pairs
+from tapecheck.subjects.sphweft import subject
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "150"))
 FUZZ = settings(
     max_examples=EXAMPLES,
+    stateful_step_count=30,
     derandomize="FUZZ_EXAMPLES" not in os.environ,
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],  # a failure is printed as it was found: shrinking it can take longer than finding it
 )
-EIGHTH = 0.125
-"""What lies on such a lattice lies on edges of cells and at cutoffs exactly."""
-coordinates = st.one_of(
-    st.integers(-12, 20).map(lambda n: n * EIGHTH),
-    st.floats(-1.5, 2.5, allow_subnormal=False),
-    st.sampled_from([-1e-9, 1.0, 1.0 - 2.0**-53, 0.0, -0.0]),
-)
-supports = st.one_of(st.integers(1, 4).map(lambda n: n * EIGHTH), st.floats(0.01, 0.5))
+Check = Callable[[Any, settings], None]
 
 
-@st.composite
-def populations(draw: Any, dimension: int, far: bool) -> oracles.Particles:
-    """Up to a dozen particles; some share a place, some are far away where space is open."""
-    count = draw(st.integers(0, 12))
-    points = [[draw(coordinates) for _ in range(dimension)] for _ in range(count)]
-    if count > 1 and draw(st.booleans()):
-        points[-1] = list(points[0])
-    if count and far and draw(st.booleans()):
-        points[0] = [point + draw(st.sampled_from([1e6, -(2.0**30), 1e12])) for point in points[0]]
-    positions = torch.tensor(points, dtype=torch.float64).reshape(count, dimension)
-    if draw(st.booleans()):  # a stride that is not the shape's
-        positions = torch.stack([positions, positions], -1)[..., 0]
-    if count and draw(st.booleans()):
-        widths = torch.tensor(draw(supports), dtype=torch.float64).expand(count)
-    else:
-        widths = torch.tensor([draw(supports) for _ in range(count)], dtype=torch.float64)
-    ones = torch.ones(count, dtype=torch.float64)
-    kinds = torch.tensor([draw(st.integers(0, 3)) for _ in range(count)], dtype=torch.int32)
-    return oracles.Particles(positions, widths, ones, kinds, ones.clone())
+def drawn(check: Callable[[Any, Any], None]) -> Check:
+    """The check on as many examples as the settings say."""
+
+    def run(judged: Any, how: settings) -> None:
+        @how
+        @given(st.data())
+        def each(data: Any) -> None:
+            check(judged, data.draw)
+
+        each()
+
+    return run
 
 
-@st.composite
-def situations(draw: Any) -> tuple[oracles.Particles, oracles.Particles, oracles.Domain, str]:
-    """Queries, references, a box of side one, and a support mode."""
-    dimension, periodic = draw(st.integers(1, 3)), draw(st.booleans())
-    query = draw(populations(dimension, not periodic))
-    reference = query if draw(st.booleans()) else draw(populations(dimension, not periodic))
-    domain = oracles.Domain([0.0] * dimension, [1.0] * dimension, [periodic] * dimension)
-    return query, reference, domain, draw(st.sampled_from(["gather", "mean_kernel"]))
+def caches(judged: Any, how: settings) -> None:
+    run_state_machine_as_test(lambda: fuzzing.Caches(judged.core), settings=how)
 
 
-def core_options(
-    query: oracles.Particles, reference: oracles.Particles, domain: oracles.Domain, mode: str
-) -> dict[str, Any]:
-    return {
-        "reference": None if reference is query else sw.ParticleState(**vars(reference)),
-        "domain": sw.DomainDescription(**vars(domain)),
-        "properties": sw.OperationProperties(support_mode=sw.SupportMode[mode.upper()]),
-    }
+SEARCH = drawn(fuzzing.search_is_exact)
+OPERATORS = drawn(fuzzing.operators_are_exact)
+ROLES = drawn(fuzzing.roles_have_gradients_of_their_own)
+CHECKS = {"search": SEARCH, "operators": OPERATORS, "roles": ROLES, "caches": caches}
 
 
-@FUZZ
-@given(situations())
-def test_search_finds_the_pairs_of_brute_force(situation: Any) -> None:
-    query, reference, domain, mode = situation
-    due = oracles.near(query=query, reference=reference, domain=domain, support_mode=mode)
-    found = sw.neighbor_list(sw.ParticleState(**vars(query)), **core_options(*situation))
-    rows = torch.arange(found.query_count).repeat_interleave(found.counts)
-    assert list(zip(rows.tolist(), found.neighbors.tolist(), strict=True)) == list(map(tuple, due.T.tolist()))
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_the_core_is_right(check: Check) -> None:
+    check(subject(), FUZZ)
 
 
-@FUZZ
-@given(situations())
-def test_density_and_its_gradient_are_the_oracles(situation: Any) -> None:
-    query, reference, domain, mode = situation
-
-    def of(run: Any) -> list[torch.Tensor]:
-        x = query.positions.clone().requires_grad_()
-        own = oracles.Particles(**{**vars(query), "positions": x})
-        density = run(own, own if reference is query else reference)
-        return [density.detach(), *torch.autograd.grad(density.square().sum(), x)]
-
-    def by_the_core(own: oracles.Particles, others: oracles.Particles) -> torch.Tensor:
-        return sw.density(sw.ParticleState(**vars(own)), **core_options(own, others, domain, mode))
-
-    def by_the_oracle(own: oracles.Particles, others: oracles.Particles) -> torch.Tensor:
-        rules = oracles.Rules("wendland4", mode, "all_to_all")
-        return oracles.density(query=own, reference=others, domain=domain, rules=rules)
-
-    narrow = min([1.0, *query.supports.tolist(), *reference.supports.tolist()])
-    size, dimension = len(reference.masses), query.positions.shape[1]
-    # the oracle wraps positions before it subtracts them, which moves x_ij by the rounding of the box: ρ ρ'' times that
-    rounding = 1e-11 * size**2 / narrow ** (2 * dimension + 2)
-    for found, expected in zip(of(by_the_core), of(by_the_oracle), strict=True):
-        scale = float(expected.abs().max()) if expected.numel() else 0.0
-        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9 * scale + rounding)
-
-
-@st.composite
-def plans(draw: Any) -> list[tuple[str, int]]:
-    """What happens to three tensors of masses, one after another."""
-    steps = ["forward", "backward", "change", "replace", "collect", "cache off", "cache on", "reuse off", "reuse on"]
-    return draw(st.lists(st.tuples(st.sampled_from(steps), st.integers(0, 2)), max_size=25))
+FAULTS = [
+    (SEARCH, pairs.last_pair_missing),
+    (SEARCH, pairs.first_pair_twice),
+    (SEARCH, pairs.all_pairs_listed),
+    (SEARCH, pairs.positions_clamped_into_the_box),
+    (SEARCH, pairs.positions_wrapped_once),
+    (SEARCH, pairs.cells_of_32_bits),
+    (SEARCH, pairs.rows_reversed),
+    (SEARCH, pairs.pairs_by_reference),
+    (SEARCH, pairs.largest_support_of_nobody),
+    (SEARCH, pairs.never_rebuilt),
+    (SEARCH, pairs.positions_not_copied),
+    (OPERATORS, pairs.nobody_near_the_last_query_without_a_list),
+    (OPERATORS, table.next_entry_of_the_table),
+    (OPERATORS, table.last_kind_left_out),
+    (OPERATORS, table.masked_queries_receive),
+    (OPERATORS, table.mask_in_the_value_alone),
+    (ROLES, aliasing.total_at_both_roles),
+    (ROLES, aliasing.arrays_keyed_to_storage),
+    (ROLES, aliasing.second_role_dropped_without_cache),
+    (caches, views.tensors_found_by_address),
+    (caches, views.first_values_kept),
+    (caches, views.first_flag_kept),
+    (caches, views.contiguous_copies_kept),
+    (caches, views.gradients_of_earlier_calls_stay),
+    (caches, bundles.one_struct_for_all),
+    (caches, bundles.masses_of_the_first_call_stay),
+]
+"""Planted faults of search, direction, dedup and caches that make a result wrong."""
 
 
-@FUZZ
-@given(plans())
-def test_caches_never_give_yesterdays_value(plan: list[tuple[str, int]]) -> None:
-    import gc
-
-    generator = torch.Generator().manual_seed(0)
-    x = torch.rand(5, 2, generator=generator, dtype=torch.float64)
-    wide, kinds = torch.full((5,), 0.9, dtype=torch.float64), torch.zeros(5, dtype=torch.int32)
-    everybody = sw.AdjacencyList.from_pairs(*torch.ones(5, 5).nonzero().T, 5, 5)
-    masses = [torch.full((5,), float(n + 1), dtype=torch.float64) for n in range(3)]
-    unit = sw.density(sw.ParticleState(x, wide, torch.ones_like(wide), kinds), everybody)
-    per_mass = torch.autograd.functional.jacobian(
-        lambda m: sw.density(sw.ParticleState(x, wide, m, kinds), everybody), torch.ones_like(wide)
-    ).sum(0)
-    with pytest.MonkeyPatch.context() as patch:
-        for step, which in plan:
-            if step == "forward":
-                found = sw.density(sw.ParticleState(x, wide, masses[which], kinds), everybody)
-                torch.testing.assert_close(found, unit * masses[which][0], rtol=1e-12, atol=0)
-            elif step == "backward":
-                leaf = masses[which].clone().requires_grad_()
-                total = sum(sw.density(sw.ParticleState(x, wide, leaf, kinds), everybody).sum() for _ in range(2))
-                (gradient,) = torch.autograd.grad(total, leaf)
-                torch.testing.assert_close(gradient, 2 * per_mass, rtol=1e-12, atol=0)
-            elif step == "change":
-                masses[which].mul_(2)
-            elif step == "replace":
-                masses[which] = torch.full((5,), float(which + 10), dtype=torch.float64)
-            elif step == "collect":
-                gc.collect()
-            else:
-                name = "SPHWEFT_FIELD_CACHE_GRAD" if "cache" in step else "SPHWEFT_DISABLE_BUNDLE"
-                patch.setenv(name, str(int(step in ("cache on", "reuse off"))))
+@pytest.mark.parametrize(("check", "fault"), FAULTS, ids=[fault.__name__ for _, fault in FAULTS])
+def test_planted_faults_are_found(check: Check, fault: Callable[[Any], Any]) -> None:
+    with pytest.raises(Exception):  # noqa: B017, PT011  (any complaint will do)
+        check(fault(subject()), settings(FUZZ, max_examples=150))

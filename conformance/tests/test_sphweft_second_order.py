@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from operator_rows import Row, by_the_core, by_the_oracle, core_call, directions_of, made, tangent_by_the_core
-from test_sphweft_gradients import OPERATORS, row_of
+from test_sphweft_gradients import IN_EVERY_DIMENSION, OPERATORS, row_of
 from torch.autograd import forward_ad
 
 import sphweft
@@ -24,8 +24,7 @@ def small(operator: str, dimension: int, populations: str) -> Row:
 
 
 @pytest.mark.parametrize("populations", ["one", "two"])
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize(("operator", "dimension"), IN_EVERY_DIMENSION)
 def test_checks_of_torch(operator: str, dimension: int, populations: str) -> None:
     row = small(operator, dimension, populations)
     leaves = tuple(tensor.clone().requires_grad_() for tensor in row.tensors)

@@ -242,6 +242,8 @@ def exactness(observed: torch.Tensor, due: torch.Tensor, terms: torch.Tensor) ->
     if not observed.isfinite().all():
         return "not finite"
     error = (observed - due).abs()
+    if not error.numel():
+        return "right to 0e+00"
     if (error <= TOLERANCE * terms).all():
         return f"right to {float((error / torch.where(terms == 0, 1.0, terms)).max()):.0e}"
     return how_wrong(observed.cpu(), due.cpu())
