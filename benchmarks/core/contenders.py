@@ -8,95 +8,48 @@ gradient, the tangent of the sum along positions and supports.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 import warp as wp
+from operators import ENTRIES, Operator, pair_kernel, pair_sum
+from particles import FIELDS, LEAVES, Tensors, adjacency_of, pairs_of, particle_tensors, state_of
 from torch.autograd import forward_ad
 
 import sphweft
 from sphweft.runtime import silence
 
-CONSTANT = 495 / (32 * torch.pi)
-"""Of the function wendland4 in three dimensions, W = C (1 - q)⁶ (1 + 6 q + 35/3 q²) / h³."""
-NEIGHBOURS = 50
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """Particles at random in a cube without periodic sides, single precision, and one field of vectors.
-
-    Attributes:
-        operator: `"density"` or `"gradient"`, of the difference scheme.
-        count: how many particles.
-        grad: whether positions, supports and masses require a gradient.
-    """
-
-    operator: str
-    count: int
-    grad: bool
-
-    @cached_property
-    def tensors(self) -> dict[str, torch.Tensor]:
-        generator = torch.Generator().manual_seed(self.count)
-        positions = torch.rand(self.count, 3, generator=generator)
-        reach = min((NEIGHBOURS / self.count / (4 / 3 * torch.pi)) ** (1 / 3), 0.6)
-        made = {
-            "positions": positions,
-            "supports": torch.full((self.count,), reach),
-            "masses": torch.full((self.count,), 1 / self.count),
-        }
-        for tensor in made.values():
-            tensor.requires_grad_(self.grad)
-        return {
-            **made,
-            "kinds": torch.zeros(self.count, dtype=torch.int32),
-            "densities": torch.ones(self.count),
-            "values": torch.rand(self.count, 3, generator=generator),
-        }
-
-    @property
-    def leaves(self) -> list[torch.Tensor]:
-        return [self.tensors[name] for name in ("positions", "supports", "masses")]
-
-    @cached_property
-    def pairs(self) -> torch.Tensor:
-        """Query above reference, sorted by query, int64."""
-        from scipy.spatial import cKDTree
-
-        tree = cKDTree(self.tensors["positions"].detach().numpy())
-        reach = float(self.tensors["supports"][0].detach())
-        near = tree.query_pairs(reach, output_type="ndarray")
-        one_way = torch.from_numpy(near).long().T
-        own = torch.arange(self.count).expand(2, -1)
-        every = torch.cat([one_way, one_way.flip(0), own], dim=1)
-        return every[:, torch.argsort(every[0] * self.count + every[1])]
-
-    @cached_property
-    def adjacency(self) -> sphweft.AdjacencyList:
-        return sphweft.AdjacencyList.from_pairs(*self.pairs, self.count, self.count)
-
-
 NO_GRADIENT, TANGENT, JVP, FORWARD = "no gradient", "value + tangent", "tangent alone", "forward"
 BACKWARD, TWICE = "forward + backward", "forward + backward twice"
 
 Ways = dict[str, Callable[[], Any]]
-Tensors = dict[str, torch.Tensor]
 
 
-def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]]) -> Ways:
-    """All ways of a sum that torch differentiates; `prepare` makes a call from tensors."""
+class Case(NamedTuple):
+    """An operator on particles that require a gradient or do not."""
+
+    operator: Operator
+    count: int
+    tensors: Tensors
+    grad: bool
+
+    @property
+    def leaves(self) -> list[torch.Tensor]:
+        return [self.tensors[name] for name in LEAVES]
+
+
+def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]], without: tuple[str, ...] = ()) -> Ways:
+    """All ways but some of a sum that torch differentiates; `prepare` makes a call from tensors."""
     call = prepare(case.tensors)
 
     def both(create_graph: bool = False) -> Any:
-        return torch.autograd.grad(call().sum(), case.leaves, allow_unused=True, create_graph=create_graph)
+        return torch.autograd.grad(call().sum(), case.leaves, create_graph=create_graph)
 
     def again() -> Any:
-        total = sum(gradient.square().sum() for gradient in both(create_graph=True) if gradient is not None)
-        return torch.autograd.grad(total, case.leaves, allow_unused=True)
+        total = sum(gradient.square().sum() for gradient in both(create_graph=True))
+        return torch.autograd.grad(total, case.leaves)
 
     def tangent() -> Any:
         with forward_ad.dual_level():
@@ -104,172 +57,67 @@ def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]]) -
             duals = {name: forward_ad.make_dual(case.tensors[name], case.tensors[name]) for name in names}
             return forward_ad.unpack_dual(prepare({**case.tensors, **duals})()).tangent
 
-    if not case.grad:
-        return {NO_GRADIENT: call, TANGENT: tangent}
-    return {FORWARD: call, BACKWARD: both, TWICE: again}
+    every = {FORWARD: call, BACKWARD: both, TWICE: again} if case.grad else {NO_GRADIENT: call, TANGENT: tangent}
+    return {way: call for way, call in every.items() if way not in without}
 
 
 def ours(case: Case) -> Ways:
     """The operators of this repository."""
-    adjacency, properties = case.adjacency, sphweft.OperationProperties()
-    names = ("positions", "supports", "masses", "kinds", "densities")
+    adjacency, properties = adjacency_of(case.count), sphweft.OperationProperties()
+    operator, function = case.operator, getattr(sphweft, case.operator.name)
 
     def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
-        state, values = sphweft.ParticleState(*(tensors[name] for name in names)), tensors["values"]
-        if case.operator == "density":
-            return lambda: sphweft.density(state, adjacency, properties=properties)
-        return lambda: sphweft.gradient(state, values, adjacency, properties=properties)
+        state, values = state_of(tensors), tensors["values"]
+        if operator.field:
+            return lambda: function(state, values, adjacency, properties=properties)
+        if operator.name == "covariance":  # beside the number of pairs
+            return lambda: function(state, adjacency, properties=properties)[0]
+        return lambda: function(state, adjacency, properties=properties)
 
     def jvp() -> torch.Tensor:
-        state = sphweft.ParticleState(*(case.tensors[name] for name in names))
+        state = state_of(case.tensors)
         moving = sphweft.ParticleTangents(positions=state.positions, supports=state.supports)
-        options = {"values": case.tensors["values"]} if case.operator == "gradient" else {}
-        operation = sphweft.Operation[case.operator.upper()]
-        return sphweft.warp_operation_jvp(operation, state, adjacency, query_tangents=moving, **options)
+        field = {"values": case.tensors["values"]} if operator.field else {}
+        operation = sphweft.Operation[operator.name.upper()]
+        return sphweft.warp_operation_jvp(operation, state, adjacency, query_tangents=moving, **field)
 
     return {**ways(case, prepare), **({} if case.grad else {JVP: jvp})}
 
 
 def plain_torch(case: Case) -> Ways:
-    """Gathered pairs and `index_add`."""
-    i, j = case.pairs
-
-    def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
-        positions, supports, masses, densities = (tensors[n] for n in ("positions", "supports", "masses", "densities"))
-        values = tensors["values"]
-
-        def density() -> torch.Tensor:
-            x, h = positions[i] - positions[j], supports[i]
-            q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
-            kernel = CONSTANT * (1 - q).clamp(min=0) ** 6 * (1 + q * (6 + q * (35 / 3))) / h**3
-            return torch.zeros_like(masses).index_add(0, i, masses[j] * kernel)
-
-        def gradient() -> torch.Tensor:
-            x, h = positions[i] - positions[j], supports[i]
-            q = x.square().sum(1).clamp(min=1e-30).sqrt() / h
-            slope = CONSTANT * (-56 / 3) * (1 - q).clamp(min=0) ** 5 * (1 + 5 * q) / h**5
-            weight = masses[j] / densities[j] * slope
-            terms = (values[j] - values[i])[:, :, None] * (weight[:, None] * x)[:, None, :]
-            return values.new_zeros(case.count, 3, 3).index_add(0, i, terms)
-
-        return density if case.operator == "density" else gradient
-
-    return ways(case, prepare)
-
-
-@wp.func
-def density_of(
-    i: int,
-    positions: wp.array(dtype=wp.vec3),
-    supports: wp.array(dtype=float),
-    masses: wp.array(dtype=float),
-    offsets: wp.array(dtype=int),
-    counts: wp.array(dtype=int),
-    neighbors: wp.array(dtype=int),
-):
-    total = float(0.0)  # noqa: UP018  # a variable to Warp
-    x_i = positions[i]
-    h = supports[i]
-    for at in range(offsets[i], offsets[i] + counts[i]):
-        j = neighbors[at]
-        q = wp.length(x_i - positions[j]) / h
-        t = wp.max(1.0 - q, 0.0)
-        total += masses[j] * (t * t * t * t * t * t * (1.0 + q * (6.0 + q * (35.0 / 3.0))))
-    return total * (wp.static(CONSTANT) / (h * h * h))
-
-
-@wp.kernel
-def hand_density(
-    positions: wp.array(dtype=wp.vec3),
-    supports: wp.array(dtype=float),
-    masses: wp.array(dtype=float),
-    offsets: wp.array(dtype=int),
-    counts: wp.array(dtype=int),
-    neighbors: wp.array(dtype=int),
-    out: wp.array(dtype=float),
-):
-    i = wp.tid()
-    out[i] = density_of(i, positions, supports, masses, offsets, counts, neighbors)
-
-
-@wp.func
-def gradient_of(
-    i: int,
-    positions: wp.array(dtype=wp.vec3),
-    supports: wp.array(dtype=float),
-    masses: wp.array(dtype=float),
-    densities: wp.array(dtype=float),
-    values: wp.array(dtype=wp.vec3),
-    offsets: wp.array(dtype=int),
-    counts: wp.array(dtype=int),
-    neighbors: wp.array(dtype=int),
-):
-    total = wp.mat33()
-    x_i = positions[i]
-    f_i = values[i]
-    h = supports[i]
-    for at in range(offsets[i], offsets[i] + counts[i]):
-        j = neighbors[at]
-        x = x_i - positions[j]
-        q = wp.length(x) / h
-        t = wp.max(1.0 - q, 0.0)
-        slope = t * t * t * t * t * (1.0 + 5.0 * q)
-        total += wp.outer(masses[j] / densities[j] * (values[j] - f_i), slope * x)
-    return total * (wp.static(CONSTANT * -56 / 3) / (h * h * h * h * h))
-
-
-@wp.kernel
-def hand_gradient(
-    positions: wp.array(dtype=wp.vec3),
-    supports: wp.array(dtype=float),
-    masses: wp.array(dtype=float),
-    densities: wp.array(dtype=float),
-    values: wp.array(dtype=wp.vec3),
-    offsets: wp.array(dtype=int),
-    counts: wp.array(dtype=int),
-    neighbors: wp.array(dtype=int),
-    out: wp.array(dtype=wp.mat33),
-):
-    i = wp.tid()
-    out[i] = gradient_of(i, positions, supports, masses, densities, values, offsets, counts, neighbors)
+    """Gathered pairs and `index_add`; its derivatives of derivatives are long, and nothing is held against them."""
+    pairs = pairs_of(case.count)
+    return ways(case, lambda tensors: partial(pair_sum, case.operator, tensors, pairs), without=(TANGENT, TWICE))
 
 
 def hand_written(case: Case) -> Ways:
-    """A kernel that can do this and nothing else, launched on arrays made once."""
+    """A kernel that can do this and nothing else, launched on arrays made once; its adjoint is what Warp derives."""
     with silence():
         wp.init()
-    names = ["positions", "supports", "masses"] + (["densities", "values"] if case.operator == "gradient" else [])
-    kernel, entry = (hand_density, float) if case.operator == "density" else (hand_gradient, wp.mat33)
-    vectors = {"positions": wp.vec3, "values": wp.vec3}
-    inputs = [
-        wp.from_torch(case.tensors[name].detach(), dtype=vectors.get(name, wp.float32), requires_grad=case.grad)
-        for name in names
-    ]
-    inputs += [wp.from_torch(getattr(case.adjacency, name)) for name in ("offsets", "counts", "neighbors")]
-    out = wp.zeros(case.count, dtype=entry, requires_grad=case.grad)
-    seed = wp.array([entry(1.0) if entry is float else entry(*[1.0] * 9)] * case.count, dtype=entry)
+    kernel, entry = pair_kernel(case.operator), ENTRIES[case.operator.entry]
+    vectors, adjacency = {"positions": wp.vec3, "values": wp.vec3}, adjacency_of(case.count)
 
-    def forward() -> Any:
-        wp.launch(kernel, case.count, inputs, [out], device="cpu", record_tape=False)
+    def array(name: str) -> wp.array:
+        grad = case.grad and name in LEAVES
+        return wp.from_torch(case.tensors[name].detach(), dtype=vectors.get(name, wp.float32), requires_grad=grad)
+
+    inputs = [array(name) for name in (*LEAVES, "densities", "values")]
+    inputs += [wp.from_torch(getattr(adjacency, name)) for name in ("offsets", "counts", "neighbors")]
+    gradients = [each.grad for each in inputs]
+    out = wp.zeros(case.count, dtype=entry, requires_grad=case.grad)
+    seed = wp.from_torch(torch.ones(case.count, *case.operator.entry), dtype=entry)
+    launch = partial(wp.launch, kernel, case.count, inputs, [out], device="cpu", record_tape=False)
+
+    def forward() -> torch.Tensor:
+        launch()
         return wp.to_torch(out)
 
-    def both() -> None:
-        forward()
-        for array in inputs:
-            if array.grad is not None:
-                array.grad.zero_()
-        gradients = [array.grad for array in inputs]
-        wp.launch(
-            kernel,
-            case.count,
-            inputs,
-            [out],
-            adj_inputs=gradients,
-            adj_outputs=[seed],
-            adjoint=True,
-            device="cpu",
-            record_tape=False,
-        )
+    def both() -> list[torch.Tensor]:
+        launch()
+        for gradient in gradients[: len(LEAVES)]:
+            gradient.zero_()
+        launch(adj_inputs=gradients, adj_outputs=[seed], adjoint=True)
+        return [wp.to_torch(gradient) for gradient in gradients[: len(LEAVES)]]
 
     with silence():
         forward()
@@ -287,26 +135,26 @@ def warpsphcore(case: Case) -> Ways:
     domain = peer.DomainDescription(torch.zeros(3), torch.ones(3), torch.zeros(3, dtype=torch.bool), 3)
     properties = peer.OperationProperties(
         kernel=peer.KernelFunctions.Wendland4,
-        operation=peer.WarpOperation[case.operator.capitalize()],
+        operation=peer.WarpOperation[case.operator.name.capitalize()],
         gradientMode=peer.GradientScheme.Difference,
+        laplacianMode=peer.LaplacianScheme.Brookshaw,
         supportMode=peer.SupportScheme.Gather,
         operationMode=peer.OperationDirection.AllToAll,
     )
 
     def state_of(tensors: Tensors) -> Any:
-        names = ("positions", "supports", "masses", "kinds", "densities")
-        return peer.ParticleState(*(tensors[name] for name in names))
+        return peer.ParticleState(*(tensors[name] for name in FIELDS))
 
     with torch.no_grad():
         adjacency = peer.radiusSearchCompactHashMap(state_of(case.tensors), domain)
 
     def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:
         state, fields = state_of(tensors), {"queryValues": tensors["values"], "referenceValues": tensors["values"]}
-        given = fields if case.operator == "gradient" else {}
+        given = fields if case.operator.field else {}
         return lambda: peer.warpOperation(state, properties, domain, adjacency=adjacency, **given)
 
-    lacking = {TWICE} if case.operator == "density" else {TWICE, TANGENT}  # it refuses tangents of vector fields
-    return {way: call for way, call in ways(case, prepare).items() if way not in lacking}
+    refused = (TANGENT,) if case.operator.name in ("gradient", "curl") else ()  # of vector fields, in three dimensions
+    return ways(case, prepare, without=(TWICE, *refused))
 
 
 CONTENDERS: dict[str, Callable[[Case], Ways]] = {
@@ -315,3 +163,31 @@ CONTENDERS: dict[str, Callable[[Case], Ways]] = {
     "hand-written kernel": hand_written,
     "warpsphcore": warpsphcore,
 }
+
+
+def all_ways(operator: Operator, count: int) -> dict[tuple[str, str], Callable[[], Any]]:
+    """Every way in which a contender can do an operator, by the way and the contender."""
+    cases = [Case(operator, count, particle_tensors(count, grad=grad), grad) for grad in (False, True)]
+    return {
+        (way, name): call
+        for case in cases
+        for name, contender in CONTENDERS.items()
+        for way, call in contender(case).items()
+    }
+
+
+def check(operator: Operator) -> None:
+    """Raises an AssertionError unless all contenders give the same, value, gradients and tangents."""
+    found = all_ways(operator, 16)
+    for (way, name), call in found.items():
+        value, expected = call(), found[way, "sphweft"]()
+        if name == "warpsphcore" and operator.name == "gradient" and way in (NO_GRADIENT, FORWARD):
+            value = value.mT  # its derivative axis is the first one
+        value, expected = flat(value), flat(expected)
+        error, size = float((value - expected).abs().max()), float(expected.abs().max())
+        assert error <= 1e-4 * size, f"{operator.name}, {way}: {name} differs by {error:g}, of {size:g}"
+
+
+def flat(values: torch.Tensor | Sequence[torch.Tensor]) -> torch.Tensor:
+    every = (values,) if isinstance(values, torch.Tensor) else values
+    return torch.cat([each.detach().flatten() for each in every])
