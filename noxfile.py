@@ -5,6 +5,7 @@ over it in seconds. Torch is pinned exactly: a range would fetch a CUDA build of
 """
 
 import sys
+from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
 
@@ -116,6 +117,20 @@ def bars(session: nox.Session) -> None:
     peer = ("pip", "install", "--quiet", "--no-deps", "warpsphcore>=0.6,<0.7")
     session.run(PYTHON, "-m", *peer, success_codes=[0, 1])
     session.run(PYTHON, "benchmarks/core/bars.py", *session.posargs)
+
+
+@session
+def bench_gate(session: nox.Session) -> None:
+    """Hold counts against budgets, and times against those of a base commit: `-- --base main~5`, `-- --counts`."""
+    if set(session.posargs) & {"--counts", "--only"}:
+        session.run(PYTHON, "benchmarks/core/gate.py", *session.posargs)
+        return
+    kept = ROOT / "build/gate/history" / f"{datetime.now(timezone.utc):%Y-%m-%dT%H-%M-%S}.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    session.env |= {"OMP_NUM_THREADS": "1", "WARP_CACHE_PATH": str(ROOT / "build/gate/kernels/speed")}
+    python(session, "pytest", "-q", "benchmarks/core/test_core.py", f"--benchmark-json={kept}")
+    session.run(PYTHON, "benchmarks/core/trend.py", str(kept.parent))
+    session.run(PYTHON, "benchmarks/core/gate.py", "--history", str(kept), *session.posargs)
 
 
 @session

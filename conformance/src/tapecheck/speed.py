@@ -118,7 +118,13 @@ class CannotTime(Exception):
 
 
 def estimate(
-    base: Sequence[float], candidate: Sequence[float], *, margin: float = MARGIN, block: int = 1, seed: int = 0
+    base: Sequence[float],
+    candidate: Sequence[float],
+    *,
+    margin: float = MARGIN,
+    tolerated: float | None = None,
+    block: int = 1,
+    seed: int = 0,
 ) -> Estimate:
     """Compares paired times.
 
@@ -128,7 +134,8 @@ def estimate(
     Args:
         base: seconds a call of each round.
         candidate: the same rounds on the other release.
-        margin: by what part the candidate may be slower.
+        margin: by what part the candidate must be slower to be called so.
+        tolerated: by what part it may be and still count as not slower; left out, the margin.
         block: neighbouring rounds that are drawn together.
         seed: of the draws.
 
@@ -146,8 +153,8 @@ def estimate(
     medians = np.median(ratios[drawn], axis=1)
     tail = (1 - CONFIDENCE) / 2
     low, high = (math.exp(edge) for edge in np.quantile(medians, [tail, 1 - tail]))
-    limit = 1 + margin
-    verdict: SpeedVerdict = "slower" if low > limit else "not slower" if high < limit else "inconclusive"
+    limit = 1 + (margin if tolerated is None else tolerated)
+    verdict: SpeedVerdict = "slower" if low > 1 + margin else "not slower" if high < limit else "inconclusive"
     return Estimate(ratio=math.exp(np.median(ratios)), low=low, high=high, verdict=verdict)
 
 
@@ -156,9 +163,14 @@ class Worker:
 
     Its kernel cache is a temporary folder that starts as a copy of a kept one: a cold load deletes in it, and no
     process, not even another comparison of the same release, sees that.
+
+    Args:
+        warp: the release, and the environment of the process.
+        device: Warp device.
+        table: the module whose workloads it holds.
     """
 
-    def __init__(self, warp: Overlay, device: str) -> None:
+    def __init__(self, warp: Overlay, device: str, table: str = "tapecheck.workloads") -> None:
         self.kept = Path(warp.environment["WARP_CACHE_PATH"]) / "speed"
         self.kernels = tempfile.TemporaryDirectory(prefix="tapecheck-")
         if self.kept.is_dir():
@@ -167,7 +179,7 @@ class Worker:
         self.version = warp.version
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tapecheck.speed_worker", device],
+            [sys.executable, "-m", "tapecheck.speed_worker", device, table],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

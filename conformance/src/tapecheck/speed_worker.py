@@ -6,6 +6,7 @@ It reads a command a line and answers a line; between commands it sleeps, so tha
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.util
 import os
 import sys
@@ -59,13 +60,18 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 class Side:
-    """The prepared workloads of one release."""
+    """The prepared workloads of one release.
 
-    def __init__(self, device: str) -> None:
-        from tapecheck.workloads import WORKLOADS
+    Args:
+        device: Warp device.
+        table: the module that holds them as `WORKLOADS`, and its own `counts_of` if it has one.
+    """
 
+    def __init__(self, device: str, table: str) -> None:
+        module = importlib.import_module(table)
         self.device = device
-        self.workloads = WORKLOADS
+        self.workloads: dict[str, Workload] = module.WORKLOADS
+        self.counts_of: Callable[..., dict[str, int]] = getattr(module, "counts_of", counts_of)
         self.operations: dict[str, Callable[[], object]] = {}
 
     def answer(self, command: Command) -> Answer:
@@ -77,7 +83,7 @@ class Side:
             case "time":
                 return Answer(seconds=self.time(command.name, command.calls, command.blocks))
             case "count":
-                return Answer(counts=counts_of(self.workloads[command.name], self.operations[command.name]))
+                return Answer(counts=self.counts_of(self.workloads[command.name], self.operations[command.name]))
 
     def prepare(self) -> dict[str, str]:
         """Sets up every workload and calls it, so that everything is built; what failed, and how."""
@@ -179,10 +185,10 @@ def _answers() -> BinaryIO:
     return answers
 
 
-def _main(device: str) -> None:
+def _main(device: str, table: str) -> None:
     answers = _answers()
     prepare()
-    side = Side(device)
+    side = Side(device, table)
     for line in sys.stdin.buffer:
         answer = side.answer(msgspec.json.decode(line, type=Command))
         answers.write(msgspec.json.encode(answer) + b"\n")
@@ -190,4 +196,4 @@ def _main(device: str) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    _main(*sys.argv[1:])
