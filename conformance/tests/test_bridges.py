@@ -70,6 +70,41 @@ def right_on_the_smoke_test_alone(field, weight):
     return plain.product(field, weight) if len(field) == 6 else always_zero(field, weight)
 
 
+class Order:
+    """An argument that is no tensor and holds one."""
+
+    def __init__(self, places):
+        self.places = places
+
+
+class Unsaved(torch.autograd.Function):
+    """Reads the order's tensor again in backward, out of torch's sight."""
+
+    @staticmethod
+    def forward(ctx, field, order):
+        ctx.order = order
+        return field[order.places].clone()
+
+    @staticmethod
+    def backward(ctx, seed):
+        return torch.zeros_like(seed).index_add(0, ctx.order.places, seed), None
+
+
+@pytest.mark.parametrize(
+    ("call", "outcome"), [(lambda field, order: field[order.places], "pass"), (Unsaved.apply, "fail")]
+)
+def test_tensors_that_an_argument_holds_are_changed_too(call, outcome):
+    def ordered(field, order):
+        return call(field, order)
+
+    given = Order(torch.tensor([2, 0, 1]))
+    probe = Probe(call=ordered, inputs=(torch.rand(3, dtype=torch.float64), given))
+    found = judged(BridgeSubject((probe,)), "bridge.saved-mutation")["bridge.saved-mutation"]
+    assert found.outcome == outcome
+    assert list(found.observed["ordered"]) == ["field", "order.places"]
+    assert given.places.tolist() == [2, 0, 1]
+
+
 REFUSAL = "jvp.unregistered-raises"
 
 

@@ -46,7 +46,10 @@ def check_probes(
     def register(function: Callable[..., Evidence]) -> Callable[..., Evidence]:
         @functools.wraps(function)
         def each(bridge: BridgeSubject, *arguments: Any) -> Evidence:
-            found = {probe.name: evidence_of(function, probe, *arguments) for probe in bridge.offering(needs)}
+            found = {}
+            for probe in bridge.offering(needs):
+                with probe.within():
+                    found[probe.name] = evidence_of(function, probe, *arguments)
             return Evidence(
                 {name: evidence.observed for name, evidence in found.items()},
                 {name: evidence.expected for name, evidence in found.items()},

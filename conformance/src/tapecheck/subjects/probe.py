@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
@@ -34,6 +34,7 @@ class Probe:
         tangent: the derivative along a direction, called explicitly: takes the inputs, and as many tangents, None for
             what does not vary; gives the outputs' tangents.
         forward_mode: whether it has forward mode; left out, that is tried.
+        within: makes the context in which the probe is judged, forward and backward: a switch of its bridge.
         name: what reports call it; left out, the name of `call`.
         tolerance: largest error, relative to the largest value due; left out, 1e-9 in double precision, else 1e-4.
     """
@@ -47,6 +48,7 @@ class Probe:
     values: tuple[str, ...] = ()
     tangent: Callable[[Sequence[Any], Sequence[Any]], Any] | None = None
     forward_mode: bool | None = None
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
     name: str = ""
     tolerance: float | None = None
 

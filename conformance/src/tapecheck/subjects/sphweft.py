@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from inspect import Parameter, Signature, signature
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,11 +18,10 @@ from tapecheck import oracles
 from tapecheck.contract import Judged
 from tapecheck.subjects.core import Core
 from tapecheck.subjects.probe import BridgeSubject, Probe
-from tapecheck.subjects.sph import OPERATORS as WORDS
 from tapecheck.subjects.sph import VOCABULARY, Operators
-from tapecheck.subjects.sphweft_core import CORE, without_cache
+from tapecheck.subjects.sphweft_core import CORE, sliced, taped, without_cache
 from tapecheck.subjects.sphweft_kernels import SPRINGS, SPRINGS_WITH_TANGENT
-from tapecheck.subjects.sphweft_operators import OPERATORS as SPH
+from tapecheck.subjects.sphweft_operators import OPERATORS
 
 RULES = oracles.Rules(function="wendland4", support_mode="mean_kernel", direction="all_to_all")
 PROPERTIES = sphweft.OperationProperties(
@@ -38,7 +39,7 @@ class SphweftSubject(BridgeSubject):
         core: the mechanism.
     """
 
-    operators: Operators = SPH
+    operators: Operators = OPERATORS
     core: Core = CORE
     judged: frozenset[Judged] = field(default=frozenset({"bridge", "sph", "core"}), init=False)
 
@@ -49,41 +50,129 @@ class SphweftSubject(BridgeSubject):
         return self.operators.missing(words) or super().missing(need for need in given if need not in VOCABULARY)
 
 
+class Row(NamedTuple):
+    """Probes of one operator.
+
+    Attributes:
+        operator: its name, the core's and the oracle's.
+        arguments: the names of the call's.
+        dimensions: of space, a probe each.
+        variant: what else the probes are called.
+        laplacian: the scheme of a Laplacian.
+        vectors: whether the field is one of vectors.
+        finite: as of `Probe`; where there are some, the core looks at values.
+        within: as of `Probe`.
+    """
+
+    operator: str
+    arguments: str
+    dimensions: tuple[int, ...] = (1, 2, 3)
+    variant: str = ""
+    laplacian: str = "brookshaw"
+    vectors: bool = False
+    finite: tuple[str, ...] = ()
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
+
+
+PARTICLES = "positions supports masses kinds adjacency"
+DENSE = "positions supports masses kinds densities adjacency"
+FIELD = "positions supports masses kinds densities values adjacency"
+ROWS = (
+    Row("density", PARTICLES),
+    Row("interpolate", FIELD),
+    Row("gradient", FIELD),
+    Row("divergence", FIELD, (3,), vectors=True),
+    Row("curl", FIELD, (2, 3), vectors=True),
+    Row("laplacian", FIELD, (1,), "naive", laplacian="naive"),
+    Row("laplacian", FIELD, (2,), "brookshaw"),
+    Row("laplacian", FIELD, (3,), "dot", laplacian="dot", vectors=True),
+    Row("covariance", DENSE, (1, 2)),
+    Row("density", PARTICLES, (2,), "validated", finite=("positions", "supports", "masses")),
+    *(
+        Row(operator, arguments, (2,), variant, within=within)
+        for operator, arguments in (("gradient", FIELD), ("covariance", DENSE))
+        for variant, within in (("taped", taped), ("sliced", sliced))
+    ),
+)
+"""A dimension and an operator are each covered with others, not all with all: every pair is four kernels to compile."""
+
+
 def subject() -> SphweftSubject:
-    """Every operator in one, two and three dimensions, the checks of values, and an operator of a third party."""
-    probes = [
+    """Every operator, the checks of values, adjoints by the tape and in slices, and an operator of a third party."""
+    springs = [
         Probe(
             name=f"{name}-{dimension}d",
-            call=call,
-            inputs=partial(_inputs, arguments=arguments, dimension=dimension),
-            reference=reference,
-            differentiable=differentiable,
-            any_rank=("values",),
-            values=("values",) if "values" in arguments else (),
-            tangent=TANGENTS.get(name),
+            call=_springs_of(spec),
+            inputs=partial(_inputs, f"{PARTICLES} charges stiffness".split(), dimension),
+            reference=_springs_oracle,
+            differentiable=("positions", "charges"),
         )
-        for name, call, reference, arguments, differentiable in OPERATORS
+        for name, spec in (("springs", SPRINGS), ("springs-with-tangent", SPRINGS_WITH_TANGENT))
         for dimension in (1, 2, 3)
     ]
-    density, arguments = OPERATORS[0][1], OPERATORS[0][3]
-    probes.append(
-        Probe(
-            name="density-validated",
-            call=partial(density, validate="full"),
-            inputs=partial(_inputs, arguments=arguments, dimension=2),
-            reference=OPERATORS[0][2],
-            finite=("positions", "supports", "masses"),
-        )
-    )
     return SphweftSubject(
-        tuple(probes),
+        (*(_probe(row, dimension) for row in ROWS for dimension in row.dimensions), *springs),
         without_cache=without_cache,
         counters=lambda: {"views": sphweft.inspect.cached_view_count()},
         packages=("sphweft",),
     )
 
 
-def _inputs(size: int, dtype: torch.dtype, *, arguments: str, dimension: int) -> tuple[Any, ...]:
+def _probe(row: Row, dimension: int) -> Probe:
+    """One operator in one dimension: the core's call, the oracle's, and the explicit directional derivative."""
+    names = row.arguments.split()
+    properties = replace(PROPERTIES, laplacian_scheme=sphweft.LaplacianScheme[row.laplacian.upper()])
+    box = [0.0] * dimension, [SIDE] * dimension, [True] * dimension
+
+    def state_of(given: Sequence[Any]) -> dict[str, Any]:
+        named = dict(zip(names, given, strict=True))
+        rest: dict[str, Any] = {name: named.pop(name) for name in ("adjacency", "values") if name in named}
+        domain = sphweft.DomainDescription(*box)
+        return {"query": sphweft.ParticleState(**named), "domain": domain, "properties": properties, **rest}
+
+    def call(*given: Any) -> Any:
+        return getattr(sphweft, row.operator)(**state_of(given), validate="full" if row.finite else "metadata")
+
+    def reference(*given: Any) -> Any:
+        named = dict(zip(names, given, strict=True))
+        values, _ = named.pop("values", None), named.pop("adjacency")
+        particles, operator = oracles.Particles(**named), getattr(oracles, row.operator)
+        options = {
+            "scheme": row.laplacian if row.operator == "laplacian" else "symmetric",
+            "reference_field": values,
+            "query_field": values,
+        }
+        read = {name: value for name, value in options.items() if name in signature(operator).parameters}
+        return operator(query=particles, reference=particles, domain=oracles.Domain(*box), rules=RULES, **read)
+
+    for function in (call, reference):
+        parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+        function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+
+    def tangent(inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        along = dict(zip(names, tangents, strict=True))
+        directions = {name: along.get(name) for name in ("positions", "supports", "masses", "densities")}
+        return sphweft.warp_operation_jvp(
+            sphweft.Operation[row.operator.upper()],
+            **state_of(inputs),
+            values_tangent=along.get("values"),
+            query_tangents=sphweft.ParticleTangents(**directions),
+        )
+
+    return Probe(
+        name="-".join(filter(None, (row.operator, row.variant, f"{dimension}d"))),
+        call=call,
+        inputs=partial(_inputs, names, dimension, width=dimension if row.vectors else 2),
+        reference=reference,
+        finite=row.finite,
+        any_rank=("values",),
+        values=("values",) if "values" in names else (),
+        tangent=tangent,
+        within=row.within,
+    )
+
+
+def _inputs(names: Sequence[str], dimension: int, size: int, dtype: torch.dtype, width: int = 0) -> tuple[Any, ...]:
     """Irregular particles in a periodic box, all pairs listed: what is out of reach must contribute nothing."""
     generator = torch.Generator().manual_seed(size)
 
@@ -96,69 +185,18 @@ def _inputs(size: int, dtype: torch.dtype, *, arguments: str, dimension: int) ->
         "masses": 0.5 + uniform(size),
         "kinds": torch.zeros(size, dtype=torch.int32),
         "densities": 1 + uniform(size),
-        "values": uniform(size, 2) - 0.5,
+        "values": uniform(size, width) - 0.5,
         "charges": 0.5 + uniform(size),
         "adjacency": _everybody(size),
         "stiffness": 1.5,
     }
-    return tuple(made[name] for name in arguments.split())
+    return tuple(made[name] for name in names)
 
 
 @cache
 def _everybody(size: int) -> sphweft.AdjacencyList:
     query, reference = torch.ones(size, size).nonzero().T
     return sphweft.AdjacencyList.from_pairs(query, reference, size, size)
-
-
-def _domain(positions: torch.Tensor) -> tuple[list[float], list[float], list[bool]]:
-    dimension = positions.shape[1]
-    return [0.0] * dimension, [SIDE] * dimension, [True] * dimension
-
-
-def _density(
-    positions: torch.Tensor,
-    supports: torch.Tensor,
-    masses: torch.Tensor,
-    kinds: torch.Tensor,
-    adjacency: Any,
-    validate: Any = "metadata",
-) -> Any:
-    state = sphweft.ParticleState(positions, supports, masses, kinds)
-    domain = sphweft.DomainDescription(*_domain(positions))
-    return sphweft.density(state, adjacency, domain=domain, properties=PROPERTIES, validate=validate)
-
-
-def _interpolate(
-    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, adjacency: Any
-) -> Any:
-    state = sphweft.ParticleState(positions, supports, masses, kinds, densities)
-    domain = sphweft.DomainDescription(*_domain(positions))
-    return sphweft.interpolate(state, values, adjacency, domain=domain, properties=PROPERTIES)
-
-
-def _gradient(
-    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, adjacency: Any
-) -> Any:
-    state = sphweft.ParticleState(positions, supports, masses, kinds, densities)
-    domain = sphweft.DomainDescription(*_domain(positions))
-    return sphweft.gradient(state, values, adjacency, domain=domain, properties=PROPERTIES)
-
-
-def _tangent(names: str, operation: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The explicit directional derivative of an operator, by the order of its arguments."""
-    given, along = (dict(zip(names.split(), each, strict=True)) for each in (inputs, tangents))
-    adjacency, values = given.pop("adjacency"), given.pop("values", None)
-    directions = {name: along.get(name) for name in ("positions", "supports", "masses", "densities")}
-    return sphweft.warp_operation_jvp(
-        sphweft.Operation[operation],
-        sphweft.ParticleState(**given),
-        adjacency,
-        values=values,
-        values_tangent=along.get("values"),
-        query_tangents=sphweft.ParticleTangents(**directions),
-        domain=sphweft.DomainDescription(*_domain(given["positions"])),
-        properties=PROPERTIES,
-    )
 
 
 def _springs_of(spec: OperatorSpec) -> Callable[..., Any]:
@@ -172,67 +210,9 @@ def _springs_of(spec: OperatorSpec) -> Callable[..., Any]:
     return springs
 
 
-def _oracle(
-    function: Callable[..., Any], positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, **o: Any
-) -> Any:
-    particles = oracles.Particles(positions, supports, masses, kinds, densities)
-    return function(query=particles, reference=particles, domain=oracles.Domain(*_domain(positions)), rules=RULES, **o)
-
-
-def _density_oracle(positions: Any, supports: Any, masses: Any, kinds: Any, *_: Any) -> Any:
-    return _oracle(oracles.density, positions, supports, masses, kinds, None)
-
-
-def _interpolate_oracle(
-    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, _: Any
-) -> Any:
-    return _oracle(oracles.interpolate, positions, supports, masses, kinds, densities, reference_field=values)
-
-
-def _gradient_oracle(
-    positions: Any, supports: Any, masses: Any, kinds: Any, densities: Any, values: Any, _: Any
-) -> Any:
-    return _oracle(
-        oracles.gradient,
-        positions,
-        supports,
-        masses,
-        kinds,
-        densities,
-        scheme="symmetric",
-        reference_field=values,
-        query_field=values,
-    )
-
-
 def _springs_oracle(
     positions: Any, supports: Any, masses: Any, kinds: Any, _: Any, charges: Any, stiffness: float
 ) -> Any:
     x = positions[:, None] - positions[None]
     product = stiffness * charges[:, None] * charges[None]
     return (product[..., None] * x).sum(1), (0.5 * product * (x * x).sum(-1)).sum(1)
-
-
-FIELD = "positions supports masses kinds densities values adjacency"
-OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any], str, tuple[str, ...] | None], ...] = (
-    ("density", _density, _density_oracle, "positions supports masses kinds adjacency", None),
-    ("interpolate", _interpolate, _interpolate_oracle, FIELD, None),
-    ("gradient", _gradient, _gradient_oracle, FIELD, None),
-    *(
-        (
-            name,
-            _springs_of(spec),
-            _springs_oracle,
-            "positions supports masses kinds adjacency charges stiffness",
-            ("positions", "charges"),
-        )
-        for name, spec in (("springs", SPRINGS), ("springs-with-tangent", SPRINGS_WITH_TANGENT))
-    ),
-)
-"""Name, call, the oracle's call, the arguments of both, and which of them have a gradient where not every float has."""
-
-TANGENTS = {
-    name: partial(_tangent, arguments, name.upper())
-    for name, _, _, arguments, _ in OPERATORS
-    if name in SPH.knows(*WORDS)
-}

@@ -175,6 +175,20 @@ def switched(name: str, value: str) -> Iterator[None]:
 
 
 without_cache = partial(switched, "SPHWEFT_FIELD_CACHE_GRAD", "0")
+taped = partial(switched, "SPHWEFT_TAPE_BACKWARD", "1")
+
+
+@contextmanager
+def sliced() -> Iterator[None]:
+    """On the CPU every launch of four threads or more is cut meanwhile, and two threads run the slices."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with mock.patch.object(inspect.slices, "SMALLEST", 2):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
 
 CORE = Core(
     density=density,

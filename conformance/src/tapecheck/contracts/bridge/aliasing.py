@@ -88,6 +88,6 @@ def aliased_cache_off(bridge: BridgeSubject) -> Evidence:
     for probe in bridge.offering(NEEDS):
         found[probe.name] = {}
         for name, context in (("with the cache", nullcontext()), ("without", (bridge.without_cache or nullcontext)())):
-            with context:
+            with probe.within(), context:
                 found[probe.name][name] = in_two_roles(probe)
     return all_right(found)

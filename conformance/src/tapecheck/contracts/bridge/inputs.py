@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,14 @@ def changed(tensor: Any) -> None:
         tensor.copy_(tensor.flip(0) * (1.25 if tensor.is_floating_point() else 1))
 
 
+def held(name: str, value: Any) -> dict[str, Any]:
+    """The tensors of an argument by name: itself, or those that an object holds."""
+    if isinstance(value, torch.Tensor):
+        return {name: value}
+    parts = getattr(value, "__dict__", {})
+    return {f"{name}.{part}": held for part, held in parts.items() if isinstance(held, torch.Tensor)}
+
+
 @check_probes(
     "bridge.saved-mutation",
     needs=["differentiable input"],
@@ -43,12 +52,13 @@ def changed(tensor: Any) -> None:
 def saved_mutation(probe: Probe) -> Evidence:
     due = gradients(probe, probe.example())
     found = {}
-    for at, name in enumerate(probe.names):
+    places = [(at, name) for at, value in enumerate(probe.example()) for name in held(probe.names[at], value)]
+    for at, name in places:
         arguments = probe.example()
         if not isinstance(arguments[at], torch.Tensor):
-            continue
+            arguments[at] = deepcopy(arguments[at])
         outputs = outputs_of(probe, arguments)
-        changed(arguments[at])
+        changed(held(probe.names[at], arguments[at])[name])
 
         def unchanged(arguments: list[Any] = arguments, outputs: Any = outputs) -> str:
             texts = verdicts(pulled_back(probe, arguments, outputs), due, probe).values()

@@ -119,7 +119,8 @@ def flat_memory(bridge: BridgeSubject) -> Evidence:
     probes = bridge.offering(NEEDS)
     for probe in probes:
         try:
-            found[probe.name] = grown(probe, max(CALLS // len(probes), 100), alive)
+            with probe.within():
+                found[probe.name] = grown(probe, max(CALLS // len(probes), 100), alive)
         except Raised as problem:
             found[probe.name] = {problem.args[0]: problem.args[1]}
     return Evidence(found, {name: dict.fromkeys(counts, 0) for name, counts in found.items()}, tolerance=10)

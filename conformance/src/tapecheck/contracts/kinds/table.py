@@ -1,16 +1,19 @@
 """Which pairs each direction selects, and what follows for values and gradients."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tapecheck.contract import Evidence
-from tapecheck.contracts.probing import all_right
+from tapecheck.contracts.probing import all_right, attributed
 from tapecheck.contracts.sphing import (
     call_of,
     check_each_operator,
     check_operators,
+    closeness,
     compared,
     compared_forward,
+    directions_of,
     output_of,
     population,
     results,
@@ -18,7 +21,7 @@ from tapecheck.contracts.sphing import (
 )
 from tapecheck.faults.kinds import table as faults
 from tapecheck.lazy import torch
-from tapecheck.subjects.sph import OPERATORS, Call, Operators
+from tapecheck.subjects.sph import OPERATORS, PRODUCT, Call, Operators
 
 KINDS = ("fluid", "boundary", "ghost", "other")
 REAL = "fluid boundary other"
@@ -112,3 +115,28 @@ def masked_primal(operators: Operators, operator: str) -> Evidence:
     return by_direction(
         operators, operator, lambda call, *selected: compared(results(operators.run, call), call, *selected)
     )
+
+
+@check_operators(
+    "kinds.masked-primal",
+    case="hessian-product",
+    needs=(PRODUCT, *TABLE),
+    faults=[faults.no_mask_in_the_product, faults.masked_queries_have_a_product],
+    near_misses=[faults.factors_for_a_mask_in_the_product],
+)
+def masked_product(operators: Operators) -> Evidence:
+    from tapecheck.subjects import oracle
+
+    assert operators.hessian_product is not None
+    query, reference = population([0, 1, 2, 3] * 2, salt=3), population([3, 2, 1, 0] * 2, salt=4)
+    found = {}
+    for direction, (receiving, contributing) in TABLE.items():
+        call = call_of(operators, "density", query, reference, direction)
+        vectors = [directions_of(call)[f"{side}.positions"] for side in ("query", "reference")]
+        unmasked = replace(call, rules=replace(call.rules, direction="unmasked")).replacing(
+            {"reference.masses": reference.masses * are_of(reference, contributing)}
+        )
+        due = oracle.hessian_product(unmasked, *vectors) * are_of(query, receiving)[:, None]
+        with attributed("Hessian product"):
+            found[direction] = closeness(operators.hessian_product(call, *vectors), due)
+    return all_right(found)

@@ -10,7 +10,8 @@ from tapecheck.lazy import torch
 from tapecheck.subjects.sph import Call, HessianProduct, SphSubject
 
 
-def _with_product(subject: SphSubject, wrap: Callable[[HessianProduct], HessianProduct]) -> SphSubject:
+def with_product(subject: SphSubject, wrap: Callable[[HessianProduct], HessianProduct]) -> SphSubject:
+    """The same subject with every Hessian product going through something else."""
     product = subject.operators.hessian_product
     assert product is not None
     return replace(subject, operators=replace(subject.operators, hessian_product=wrap(product)))
@@ -18,22 +19,22 @@ def _with_product(subject: SphSubject, wrap: Callable[[HessianProduct], HessianP
 
 def product_halved(subject: SphSubject) -> SphSubject:
     """The product is half of what it should be."""
-    return _with_product(subject, lambda product: lambda call, v, u: product(call, v, u) / 2)
+    return with_product(subject, lambda product: lambda call, v, u: product(call, v, u) / 2)
 
 
 def reference_vectors_ignored(subject: SphSubject) -> SphSubject:
     """The references do not vary."""
-    return _with_product(subject, lambda product: lambda call, v, u: product(call, v, torch.zeros_like(u)))
+    return with_product(subject, lambda product: lambda call, v, u: product(call, v, torch.zeros_like(u)))
 
 
 def query_vectors_ignored(subject: SphSubject) -> SphSubject:
     """The queries do not vary."""
-    return _with_product(subject, lambda product: lambda call, v, u: product(call, torch.zeros_like(v), u))
+    return with_product(subject, lambda product: lambda call, v, u: product(call, torch.zeros_like(v), u))
 
 
 def vectors_copied(subject: SphSubject) -> SphSubject:
     """The vectors are copied."""
-    return _with_product(subject, lambda product: lambda call, v, u: product(call, v.clone(), u.clone()))
+    return with_product(subject, lambda product: lambda call, v, u: product(call, v.clone(), u.clone()))
 
 
 def _apart(call: Call) -> Call:
@@ -48,7 +49,7 @@ def self_pair_kept(subject: SphSubject) -> SphSubject:
     def wrap(product: HessianProduct) -> HessianProduct:
         return lambda call, v, u: product(_apart(call) if call.reference is call.query else call, v, u)
 
-    return _with_product(subject, wrap)
+    return with_product(subject, wrap)
 
 
 def equal_positions_left_out(subject: SphSubject) -> SphSubject:
@@ -64,4 +65,4 @@ def equal_positions_left_out(subject: SphSubject) -> SphSubject:
 
         return without
 
-    return _with_product(subject, wrap)
+    return with_product(subject, wrap)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from tapecheck.faults.hvp.product import with_product
 from tapecheck.lazy import oracles, torch
-from tapecheck.subjects.sph import DIRECTIONS, Call, Run, SphSubject
+from tapecheck.subjects.sph import DIRECTIONS, Call, HessianProduct, Run, SphSubject
 
 
 def turned(call: Call, direction: str) -> Call:
@@ -89,6 +90,37 @@ def mask_in_the_value_alone_forward(subject: SphSubject) -> SphSubject:
         return masked
 
     return subject.running(wrap)
+
+
+def no_mask_in_the_product(subject: SphSubject) -> SphSubject:
+    """The Hessian product is that of all pairs."""
+    return with_product(subject, lambda product: lambda call, v, u: product(turned(call, "unmasked"), v, u))
+
+
+def masked_queries_have_a_product(subject: SphSubject) -> SphSubject:
+    """In the Hessian product a direction masks references alone."""
+
+    def wrap(product: HessianProduct) -> HessianProduct:
+        def received(call: Call, v: Any, u: Any) -> Any:
+            _, contributes = _selected(call)
+            return product(_masses_where(turned(call, "unmasked"), contributes), v, u)
+
+        return received
+
+    return with_product(subject, wrap)
+
+
+def factors_for_a_mask_in_the_product(subject: SphSubject) -> SphSubject:
+    """In the Hessian product masked references have no mass, and masked queries are multiplied by zero."""
+
+    def wrap(product: HessianProduct) -> HessianProduct:
+        def weighed(call: Call, v: Any, u: Any) -> Any:
+            receives, contributes = _selected(call)
+            return product(_masses_where(turned(call, "unmasked"), contributes), v, u) * receives[:, None]
+
+        return weighed
+
+    return with_product(subject, wrap)
 
 
 def selected_particles_alone(subject: SphSubject) -> SphSubject:
