@@ -32,7 +32,8 @@ def results(tmp_path, make_record):
 
 
 def test_version(invoke):
-    assert invoke("--version").stdout == f"tapecheck {__version__}\n"
+    warp, torch = installed_version("warp-lang"), installed_version("torch")
+    assert invoke("--version").stdout == f"tapecheck {__version__}, Warp {warp}, torch {torch}\n"
 
 
 @pytest.mark.parametrize(

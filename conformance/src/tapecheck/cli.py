@@ -42,7 +42,7 @@ from tapecheck.options import (
 from tapecheck.releases import Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
 from tapecheck.report.page import page
-from tapecheck.results import BadResult, Cell, Record, cell_path, read
+from tapecheck.results import BadResult, Cell, Record, cell_path, installed_version, read
 from tapecheck.subjects import KNOWN, find
 from tapecheck.upgrade import compare
 
@@ -57,7 +57,8 @@ app.command("hunt-report")(hunting.report_hunt)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        console.print(f"tapecheck {__version__}", highlight=False)
+        warp, torch = (installed_version(name) or "not installed" for name in ("warp-lang", "torch"))
+        print(f"tapecheck {__version__}, Warp {warp}, torch {torch}")
         raise typer.Exit
 
 
