@@ -107,6 +107,14 @@ def test_no_verdict_where_nothing_was_judged(invoke):
     assert f"nothing was judged on Warp {version}" in result.stdout
 
 
+def test_an_upgrade_of_a_part(invoke, tmp_path):
+    version = installed_version("warp-lang")
+    result = invoke("upgrade", version, version, "retain.last-write-wins", "--no-speed")
+    assert result.exit_code == 0
+    assert f"Warp {version} → {version} on cpu: retain.last-write-wins" in result.stdout
+    assert (tmp_path / f"build/conformance/partial/upgrade-{version}-{version}-cpu.md").is_file()
+
+
 def test_matrix_writes_three_files_and_says_where(invoke, results):
     result = invoke("matrix", "--output", results)
     assert result.exit_code == 1
@@ -189,7 +197,7 @@ def test_bench_fails_where_it_could_not_time(invoke, timed):
 def test_speed_has_no_part_in_the_status_of_an_upgrade(
     invoke, timed, monkeypatch, make_record, make_cell, tmp_path, options, shown
 ):
-    def cell(warp, output, device, workers):
+    def cell(warp, output, device, workers, only):
         return make_cell(make_record(warp=warp.version), warp=warp.version)
 
     monkeypatch.setattr("tapecheck.cli._fresh_cell", cell)
