@@ -1,8 +1,8 @@
 """Both packages as a user gets them: built, looked into, installed far from the repository, README's recipes run.
 
 A recipe is a fenced block of README.md below `<!-- recipe NAME -->`: a Python one is kept as the file NAME and run, a
-shell one is run and must end with the status NAME, and each line of a text one must be a part of what was printed. So
-the text that is tested is the one that is read.
+shell one is run and must end with the status NAME, and each line of a text one must be a part of what was printed, but
+for its …. So the text that is tested is the one that is read.
 """
 
 import os
@@ -88,7 +88,7 @@ def main() -> None:
                 printed = shell(f"python {name}", folder)
             elif kind == "sh":
                 printed = shell(text, folder, int(name))
-            elif missing := [line for line in text.splitlines() if line.strip() not in printed]:
+            elif missing := [line for line in text.splitlines() if line.strip(" …") not in printed]:
                 sys.exit("\n".join([printed, "README.md says that this is printed:", *missing]))
     print(f"{len(wheels)} wheels, {len(SMALL)} commands, {len(recipes)} blocks of README.md: as they should be")
 
