@@ -179,11 +179,21 @@ def tests(session: nox.Session) -> None:
 
 
 @session
+def wheels(session: nox.Session) -> None:
+    """Build both packages into dist/, and try them and README's recipes far from the repository."""
+    session.run(PYTHON, ".ci/wheels.py")
+
+
+@session
 def lint(session: nox.Session) -> None:
-    """Check style, format and which package may import which."""
+    """Check style, format, which package may import which, and what hosted CI is told."""
     python(session, "ruff", "check", ".")
     python(session, "ruff", "format", "--check", ".")
     session.run(str(Path(PYTHON).with_name("lint-imports")))
+    workflows = sorted(map(str, (ROOT / ".github/workflows").glob("*.yml")))
+    for schema, files in (("github-workflows", workflows), ("citation-file-format", ["CITATION.cff"])):
+        python(session, "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files)
+    session.run(str(Path(PYTHON).with_name("zizmor")), "--offline", "--quiet", ".github")
 
 
 @session

@@ -32,7 +32,8 @@ def results(tmp_path, make_record):
 
 
 def test_version(invoke):
-    assert invoke("--version").stdout == f"tapecheck {__version__}\n"
+    warp, torch = installed_version("warp-lang"), installed_version("torch")
+    assert invoke("--version").stdout == f"tapecheck {__version__}, Warp {warp}, torch {torch}\n"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,14 @@ def test_no_verdict_where_nothing_was_judged(invoke):
     assert result.exit_code == 1
     assert "No guarantee broke" not in result.stdout
     assert f"nothing was judged on Warp {version}" in result.stdout
+
+
+def test_an_upgrade_of_a_part(invoke, tmp_path):
+    version = installed_version("warp-lang")
+    result = invoke("upgrade", version, version, "retain.last-write-wins", "--no-speed")
+    assert result.exit_code == 0
+    assert f"Warp {version} → {version} on cpu: retain.last-write-wins" in result.stdout
+    assert (tmp_path / f"build/conformance/partial/upgrade-{version}-{version}-cpu.md").is_file()
 
 
 def test_matrix_writes_three_files_and_says_where(invoke, results):
@@ -188,7 +197,7 @@ def test_bench_fails_where_it_could_not_time(invoke, timed):
 def test_speed_has_no_part_in_the_status_of_an_upgrade(
     invoke, timed, monkeypatch, make_record, make_cell, tmp_path, options, shown
 ):
-    def cell(warp, output, device, workers):
+    def cell(warp, output, device, workers, only):
         return make_cell(make_record(warp=warp.version), warp=warp.version)
 
     monkeypatch.setattr("tapecheck.cli._fresh_cell", cell)

@@ -42,7 +42,7 @@ from tapecheck.options import (
 from tapecheck.releases import Overlay, in_order, overlay, releases
 from tapecheck.report import terminal
 from tapecheck.report.page import page
-from tapecheck.results import BadResult, Cell, Record, cell_path, read
+from tapecheck.results import BadResult, Cell, Record, cell_path, installed_version, read
 from tapecheck.subjects import KNOWN, find
 from tapecheck.upgrade import compare
 
@@ -57,7 +57,8 @@ app.command("hunt-report")(hunting.report_hunt)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        console.print(f"tapecheck {__version__}", highlight=False)
+        warp, torch = (installed_version(name) or "not installed" for name in ("warp-lang", "torch"))
+        print(f"tapecheck {__version__}, Warp {warp}, torch {torch}")
         raise typer.Exit
 
 
@@ -174,6 +175,7 @@ def matrix(
 def upgrade(
     old: Annotated[str, typer.Argument(help="The release in use.")],
     new: Annotated[str, typer.Argument(help="The release to change to.")],
+    only: Names = None,
     device: OneDevice = "cpu",
     output: Folder = RESULTS,
     store: Store = STORE,
@@ -182,12 +184,15 @@ def upgrade(
 ) -> None:
     """Say what changes between two releases; the exit status is 0 only where no guarantee broke."""
     with clear_errors():
+        names = _known_names(only or [])
+        folder = output / "partial" if names else output
         overlays = [overlay(warp, store) for warp in dict.fromkeys((old, new))]
-        judged = [_fresh_cell(warp, output, device, workers) for warp in overlays]
+        judged = [_fresh_cell(warp, output, device, workers, names) for warp in overlays]
         verdict = compare(judged[0], judged[-1])
+        verdict.only = names
         if compare_speed:
             verdict.speed = _timed(overlays[0], overlays[-1], device)
-        written = report.write_verdict(verdict, output)
+        written = report.write_verdict(verdict, folder)
     terminal.print_verdict(console, verdict)
     for where in written:
         print(where.resolve())
@@ -351,11 +356,11 @@ def _records(output: Path) -> list[Record]:
     return [record for cell in in_order(found) for record in cell.records]
 
 
-def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int) -> Cell:
-    path = cell_path(output, "warp", warp.version, device)
-    cell = cells.fresh(path, "warp", warp)
+def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int, only: Sequence[str]) -> Cell:
+    path = cell_path(output / "partial" if only else output, "warp", warp.version, device)
+    cell = None if only else cells.fresh(path, "warp", warp)
     if cell is None:
-        if (status := cells.run(warp, output, [device], workers=workers)) not in JUDGED:
+        if (status := cells.run(warp, output, [device], only=only, workers=workers)) not in JUDGED:
             raise typer.Exit(status)
         cell = complete(read(path))
     else:

@@ -52,6 +52,7 @@ class Verdict(msgspec.Struct, kw_only=True):
         flips: what differs, the worst first.
         unanswered: what the old release answered and the new one did not, a sentence each.
         speed: how their speeds compare, None where nobody asked; it never makes an upgrade unsafe.
+        only: the families and contracts that were asked about; empty, all.
     """
 
     old: str
@@ -61,6 +62,12 @@ class Verdict(msgspec.Struct, kw_only=True):
     flips: list[Flip]
     unanswered: list[str] = []
     speed: Speed | None = None
+    only: list[str] = []
+
+    @property
+    def title(self) -> str:
+        """Which releases, where, and which part of the contracts."""
+        return f"Warp {self.old} → {self.new} on {self.device}" + (f": {', '.join(self.only)}" if self.only else "")
 
     @property
     def sentence(self) -> str:

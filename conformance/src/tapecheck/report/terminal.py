@@ -80,7 +80,7 @@ def print_cell(console: Console, cell: Cell) -> None:
 
 def print_verdict(console: Console, verdict: Verdict) -> None:
     """Every flip with both observations, and what to write instead."""
-    console.rule(f"Warp {verdict.old} → {verdict.new} on {verdict.device}")
+    console.rule(verdict.title)
     for effect, meaning, count, contracts in by_effect(verdict.flips):
         console.print(f"\n[bold]{effect}[/] ({count}): {meaning}")
         for flipped in contracts:
