@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -54,7 +55,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         raise NotImplementedError
 
     def covers(self, version: str, device: str) -> bool:
-        return device.startswith(self.device) and SpecifierSet(self.when).contains(version, prereleases=True)
+        return device.startswith(self.device) and _within(self.when, version)
+
+
+@cache
+def _within(specifier: str, version: str) -> bool:
+    """Parsed once: a matrix asks this of every entry for every record."""
+    return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
 class Deviation(Entry, frozen=True, kw_only=True):

@@ -106,7 +106,7 @@ def _in(value: Any) -> Iterator[Any]:
     elif isinstance(value, (tuple, list)):
         for item in value:
             yield from _in(item)
-    elif hasattr(value, "__dataclass_fields__"):
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
         yield from _in([getattr(value, name) for name in value.__dataclass_fields__])
 
 
