@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from particles import particle_tensors, state_of
 
 import sphweft
 from tapecheck.workloads import Operation, Workload
@@ -24,21 +25,6 @@ READ = {
 }
 """What each operator reads and has a gradient for."""
 SMALL, LARGE = 16, 4096
-NEIGHBORS = 50
-
-
-def particles(count: int, grad: bool = False) -> dict[str, torch.Tensor]:
-    """At random in a cube, in single precision, with some 50 neighbours each."""
-    generator = torch.Generator().manual_seed(count)
-    reach = min((NEIGHBORS / count / (4 / 3 * torch.pi)) ** (1 / 3), 0.6)
-    made = {
-        "positions": torch.rand(count, 3, generator=generator),
-        "supports": torch.full((count,), reach),
-        "masses": torch.full((count,), 1 / count),
-        "densities": torch.ones(count),
-        "values": torch.rand(count, 3, generator=generator),
-    }
-    return {name: tensor.requires_grad_(grad) for name, tensor in made.items()}
 
 
 class Calls:
@@ -51,13 +37,12 @@ class Calls:
     """
 
     def __init__(self, operator: str, count: int, grad: bool) -> None:
-        tensors = particles(count, grad)
-        self.leaves = [tensors[name] for name in READ[operator]]
-        self.values = tensors.pop("values")
-        self.state = sphweft.ParticleState(**tensors, kinds=torch.zeros(count, dtype=torch.int32))
+        tensors = particle_tensors(count)
+        self.leaves = [tensors[name].requires_grad_(grad) for name in READ[operator]]
+        self.state = state_of(tensors)
         self.adjacency = sphweft.neighbor_list(self.state)
         self.operation = sphweft.Operation[operator.upper()]
-        self.given = {"values": self.values} if "values" in READ[operator] else {}
+        self.given = {"values": tensors["values"]} if "values" in READ[operator] else {}
 
     def value(self) -> torch.Tensor:
         result = sphweft.warp_operation(self.operation, self.state, self.adjacency, **self.given)
