@@ -33,9 +33,9 @@ JUDGED: list[str] = []
 session = nox.session(venv_backend="none", requires=["environment"])
 
 
-def python(session: nox.Session, *arguments: str) -> None:
+def python(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
     """Runs a module in the shared environment."""
-    session.run(PYTHON, "-m", *arguments)
+    session.run(PYTHON, "-m", *arguments, env=env)
 
 
 @nox.session
@@ -182,6 +182,16 @@ def tests(session: nox.Session) -> None:
 def wheels(session: nox.Session) -> None:
     """Build both packages into dist/, and try them and README's recipes far from the repository."""
     session.run(PYTHON, ".ci/wheels.py")
+
+
+@session
+def docs(session: nox.Session) -> None:
+    """Build the site into build/site, run the Python of its pages, follow its links."""
+    tools = nox.project.dependency_groups(WORKSPACE, "docs")
+    session.run(PYTHON, "-m", "pip", "install", "--quiet", *tools)
+    python(session, "pytest", "-q", "-p", "docs.snippets", "docs", "packages/core/README.md")
+    python(session, "mkdocs", "build", env={"NO_MKDOCS_2_WARNING": "1"})
+    python(session, "pytest", "-q", "docs/check_site.py", "conformance/tests/test_page_in_browser.py")
 
 
 @session

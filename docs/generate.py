@@ -126,7 +126,7 @@ def kept() -> str:
 
 def standing() -> str:
     """Where the numbers of the matrix come from."""
-    complaints, cells = matrix().complaints, len(matrix().cells)
+    complaints, cells = matrix().complaints, len(report.table(matrix()).columns)
     if complaints:
         return "".join(f'!!! warning ""\n    {complaint}\n\n' for complaint in complaints[:5])
     return f"As judged, in {cells} results: every outcome is as expected."
@@ -167,11 +167,8 @@ def _step(old: Cell, new: Cell) -> str:
             flips = [flip for flip in verdict.flips if (flip.contract, flip.effect) == (contract, effect)]
             cases = ", ".join(f"`{flip.case}`" for flip in flips if flip.case)
             why = [f"- {reason}" for reason in _reasons(contract, {f.case for f in flips}, old, new)]
-            parts += [
-                f"**{link(catalogue()[contract])}** {f'({cases})' if cases else ''}: {statement}",
-                "\n".join(why),
-                f"Write: {hint}",
-            ]
+            parts += [f"#### {link(catalogue()[contract])}", statement, cases and f"In: {cases}.", "\n".join(why)]
+            parts.append(f"**Write:** {hint}")
     return "\n\n".join(filter(None, parts if verdict.flips else [*parts, "Nothing that a contract speaks of changes."]))
 
 
@@ -193,9 +190,8 @@ def everywhere() -> str:
 def _pitfall(contract: Contract, entries: list[Entry], where: str) -> str:
     """What must hold, what happens where it does not, what to write."""
     told = dict.fromkeys(f"- {report.reach(e)}{f', `{e.case}`' if e.case else ''}: {e.reason}" for e in entries)
-    return "\n\n".join(
-        filter(None, [f"**{link(contract, where)}**: {contract.statement}", "\n".join(told), f"Write: {contract.hint}"])
-    )
+    parts = [f"### {link(contract, where)}", contract.statement, "\n".join(told), f"**Write:** {contract.hint}"]
+    return "\n\n".join(filter(None, parts))
 
 
 def family(name: str) -> str:

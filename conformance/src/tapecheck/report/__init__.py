@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jinja2
 import msgspec
 
-from tapecheck.contract import REGISTRY, Contract, catalogue, full_name, text_of
+from tapecheck.contract import REGISTRY, SOURCES, Contract, catalogue, full_name, text_of
 from tapecheck.expectations import Entry, default_path, of
 from tapecheck.matrix import Matrix
 from tapecheck.results import NOT_JUDGED, Record
@@ -42,6 +42,10 @@ class Row(msgspec.Struct):
     @property
     def name(self) -> str:
         return full_name(self.contract.id, self.case)
+
+    @property
+    def sources(self) -> str:
+        return "; ".join(SOURCES[letter] for letter in self.contract.source)
 
     @property
     def kind(self) -> str:
