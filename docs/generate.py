@@ -38,6 +38,7 @@ from tapecheck.subjects import KNOWN, checks_of, find
 from tapecheck.upgrade import MEANING, compare
 
 ROOT = Path(__file__).parents[1]
+PERFORMANCE = "docs/performance-of-the-core.md"
 contracts.load()
 for group in trial.GROUPS:
     trial.load(group)
@@ -128,7 +129,7 @@ def standing() -> str:
     """Where the numbers of the matrix come from."""
     complaints, cells = matrix().complaints, len(report.table(matrix()).columns)
     if complaints:
-        return "".join(f'!!! warning ""\n    {complaint}\n\n' for complaint in complaints[:5])
+        return "\n".join(['!!! warning "Not as it should be"', *(f"    - {complaint}" for complaint in complaints[:5])])
     return f"As judged, in {cells} results: every outcome is as expected."
 
 
@@ -234,11 +235,37 @@ def places() -> str:
 
 
 def command_line() -> str:
+    """What `--help` says, without the table of commands, which cuts their sentences short."""
     command = typer.main.get_command(cli.app)
-    return get_docs_for_click(obj=command, ctx=typer.Context(command), name="tapecheck").partition("\n")[2]
+    text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="tapecheck").partition("\n")[2]
+    return re.sub(r"\*\*Commands\*\*:.*?(?=\n## )", "", text, count=1, flags=re.DOTALL)
+
+
+def bars() -> str:
+    """The times of the largest case as multiples of sphweft's, drawn from the table of the page itself."""
+    found = re.search(r"^\| operator \|.*?(?=\n\n)", (ROOT / PERFORMANCE).read_text(), re.MULTILINE | re.DOTALL)
+    if not found:
+        raise ValueError(f"{PERFORMANCE} has no table whose first column is `operator`")
+    head, _, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines())
+    drawn: dict[tuple[str, ...], list[tuple[str, float]]] = {}
+    operator = count = ""
+    for line in lines:
+        operator, count = line[0] or operator, line[1] or count
+        times = {name: float(cell.replace(",", "")) for name, cell in zip(head[3:], line[3:], strict=True) if cell}
+        drawn[operator, count, line[2]] = [(name, time / times["sphweft"]) for name, time in times.items()]
+    widest = max(ratio for ratios in drawn.values() for _, ratio in ratios)
+    parts = []
+    for key, ratios in drawn.items():
+        if key[1] == count:
+            parts.append(f"<figcaption>{key[0]}, {key[2]}</figcaption>")
+            parts += [
+                f'<div>{n}<span><i style="width: {85 * r / widest:.1f}%"></i>{r:.1f}</span></div>' for n, r in ratios
+            ]
+    return f'<figure class="bars" aria-label="times relative to sphweft, {count} particles">{"".join(parts)}</figure>'
 
 
 FACTS: dict[str, Callable[[], Any]] = {
+    "bars": bars,
     "bridge contracts": lambda: sum(contract.judged == "bridge" for contract in catalogue().values()),
     "checks": lambda: len(REGISTRY),
     "command line": command_line,

@@ -129,3 +129,8 @@ def test_a_page_names_the_file_of_each_subject():
     assert "By `tapecheck/expectations/plain-torch.toml`:" in text
     assert "tapecheck run --subject plain-torch --warp" in text
     assert "nox -s conformance" not in text
+
+
+def test_a_check_may_be_given_a_class(settled):
+    text = page(catalogue()["codegen.remainder"], [], of("warp"))
+    assert "## The kernels" in text
