@@ -164,6 +164,7 @@ def varied(operators: Operators, operator: str) -> dict[str, Call]:
         faults.tangents_without_volumes,
     ],
     near_misses=[faults.duals_made_again],
+    seconds=600,  # an implementation may compile two kernels for every rule of every operator
 )
 def same_rules(operators: Operators, operator: str) -> Evidence:
     from tapecheck.subjects.oracle import run as oracle
