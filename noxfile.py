@@ -33,9 +33,9 @@ JUDGED: list[str] = []
 session = nox.session(venv_backend="none", requires=["environment"])
 
 
-def python(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
-    """Runs a module in the shared environment."""
-    session.run(PYTHON, "-m", *arguments, env=env)
+def python(session: nox.Session, *arguments: str, **env: str) -> None:
+    """Runs a module in the shared environment, torch on one thread: on small tensors more of them wait for each other."""
+    session.run(PYTHON, "-m", *arguments, env={"OMP_NUM_THREADS": "1", **env})
 
 
 @nox.session
@@ -127,7 +127,7 @@ def bench_gate(session: nox.Session) -> None:
         return
     kept = ROOT / "build/gate/history" / f"{datetime.now(timezone.utc):%Y-%m-%dT%H-%M-%S}.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    session.env |= {"OMP_NUM_THREADS": "1", "WARP_CACHE_PATH": str(ROOT / "build/gate/kernels/speed")}
+    session.env["WARP_CACHE_PATH"] = str(ROOT / "build/gate/kernels/speed")
     python(session, "pytest", "-q", "benchmarks/core/test_core.py", f"--benchmark-json={kept}")
     session.run(PYTHON, "benchmarks/core/trend.py", str(kept.parent))
     session.run(PYTHON, "benchmarks/core/gate.py", "--history", str(kept), *session.posargs)
@@ -190,7 +190,7 @@ def docs(session: nox.Session) -> None:
     tools = nox.project.dependency_groups(WORKSPACE, "docs")
     session.run(PYTHON, "-m", "pip", "install", "--quiet", *tools)
     python(session, "pytest", "-q", "-p", "docs.snippets", "docs", "packages/core/README.md")
-    python(session, "mkdocs", "build", env={"NO_MKDOCS_2_WARNING": "1"})
+    python(session, "mkdocs", "build", NO_MKDOCS_2_WARNING="1")
     python(session, "pytest", "-q", "docs/check_site.py", "conformance/tests/test_page_in_browser.py")
 
 
