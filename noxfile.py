@@ -34,7 +34,7 @@ session = nox.session(venv_backend="none", requires=["environment"])
 
 
 def python(session: nox.Session, *arguments: str, **env: str) -> None:
-    """Runs a module in the shared environment, torch on one thread: with more, they wait for each other on small data."""
+    """Runs a module in the shared environment, torch on one thread: several wait for each other on small data."""
     session.run(PYTHON, "-m", *arguments, env={"OMP_NUM_THREADS": "1", **env})
 
 
