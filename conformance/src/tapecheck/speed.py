@@ -213,12 +213,13 @@ class Worker:
 
     def keep_kernels(self) -> None:
         """Keeps what was built for the next comparison; each folder appears whole or not at all."""
-        for folder in Path(self.kernels.name).glob("wp_*"):
-            if not (self.kept / folder.name).exists():
-                scratch = self.kept / f".{folder.name}.{os.getpid()}"
+        for folder in Path(self.kernels.name).rglob("wp_*/"):
+            kept = self.kept / folder.relative_to(self.kernels.name)
+            if folder.is_dir() and not kept.exists():
+                scratch = kept.with_name(f".{folder.name}.{os.getpid()}")
                 shutil.copytree(folder, scratch)
                 try:
-                    scratch.rename(self.kept / folder.name)
+                    scratch.rename(kept)
                 except OSError:  # another comparison was first
                     shutil.rmtree(scratch)
 
