@@ -28,12 +28,13 @@ Ways = dict[str, Callable[[], Any]]
 
 
 class Case(NamedTuple):
-    """An operator on particles that require a gradient or do not."""
+    """An operator on particles that require a gradient or do not, in no order or by cell."""
 
     operator: Operator
     count: int
     tensors: Tensors
     grad: bool
+    by_cell: bool = False
 
     @property
     def leaves(self) -> list[torch.Tensor]:
@@ -63,7 +64,7 @@ def ways(case: Case, prepare: Callable[[Tensors], Callable[[], torch.Tensor]], w
 
 def ours(case: Case) -> Ways:
     """The operators of this repository."""
-    adjacency, properties = adjacency_of(case.count), sphweft.OperationProperties()
+    adjacency, properties = adjacency_of(case.count, case.by_cell), sphweft.OperationProperties()
     operator, function = case.operator, getattr(sphweft, case.operator.name)
 
     def prepare(tensors: Tensors) -> Callable[[], torch.Tensor]:

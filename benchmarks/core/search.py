@@ -21,9 +21,9 @@ from sphweft.runtime import silence
 Search = Callable[[], Any]
 
 
-def searches(count: int, dimension: int) -> dict[str, Search]:
+def searches(count: int, dimension: int, by_cell: bool = False) -> dict[str, Search]:
     """By who does it; what it makes of the positions is part of it."""
-    tensors = particle_tensors(count, dimension)
+    tensors = particle_tensors(count, dimension, by_cell=by_cell)
     state, points, radius = state_of(tensors), tensors["positions"].numpy(), support_radius(count, dimension)
     calls: dict[str, Search] = {
         "sphweft": lambda: sphweft.neighbor_list(state),

@@ -55,9 +55,10 @@ class Bar(NamedTuple):
 
 Times = dict[Timing, list[float]]
 """Seconds of each round."""
+Calls = dict[Timing, Callable[[], Any]]
 
 
-def by_turns(calls: Mapping[Timing, Callable[[], Any]], rounds: int) -> Times:
+def by_turns(calls: Calls, rounds: int) -> Times:
     numbers = {timing: calls_for(call) for timing, call in calls.items()}
     times: Times = {timing: [] for timing in calls}
     for at in range(rounds):
