@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 OURS = "sphweft"
-CONSOLE = Console(width=250)
+CONSOLE = Console(width=400)
 """Wide enough that no row is broken, so that the tables are Markdown."""
 
 
