@@ -16,7 +16,6 @@ import argparse
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +23,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomlkit
 import tomllib
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from workloads import WORKLOADS
 
 from tapecheck.releases import Overlay
 from tapecheck.speed import CannotTime, Estimate, Worker, estimate
@@ -180,18 +181,14 @@ def read_budgets(path: Path = BUDGETS) -> dict[str, dict[str, int]]:
 
 
 def write_budgets(counts: Mapping[str, Mapping[str, int]]) -> None:
-    """A line a benchmark."""
-    rows = [
-        f"{name} = {{ {', '.join(f'{json_key(what)} = {count}' for what, count in figures.items())} }}"
-        for name, figures in counts.items()
-    ]
-    head = BUDGETS.read_text().split("\n\n")[0] if BUDGETS.exists() else "# What one call may cost, exactly."
-    BUDGETS.write_text("\n".join([head, "", *rows, ""]))
-
-
-def json_key(name: str) -> str:
-    """A key as TOML writes it."""
-    return name if re.fullmatch(r"[\w-]+", name) else f'"{name}"'
+    """A line a benchmark, below what is said about them."""
+    document = tomlkit.parse(BUDGETS.read_text())
+    for name in list(document):
+        del document[name]
+    for name, figures in counts.items():
+        document[name] = tomlkit.inline_table()
+        document[name].update(figures)  # type: ignore[union-attr]
+    BUDGETS.write_text(tomlkit.dumps(document))
 
 
 def history(path: Path) -> dict[str, float | None]:
@@ -228,9 +225,6 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="BENCHMARK", help="time these alone")
     parser.add_argument("--history", type=Path, help="a file of pytest-benchmark that must be complete")
     given = parser.parse_args()
-    sys.path.insert(0, str(HERE))
-    from workloads import WORKLOADS
-
     console = Console(width=None if sys.stdout.isatty() else 140)
     counts, complaints = counts_of(given.candidate, list(WORKLOADS))
     if given.write:

@@ -1,7 +1,7 @@
 """The core timed by pytest-benchmark, for the history: `pytest benchmarks/core/test_core.py`."""
 
 import pytest
-from workloads import WORKLOADS
+from workloads import LARGE, WORKLOADS
 
 from tapecheck.running import prepare
 from tapecheck.workloads import Workload
@@ -13,4 +13,4 @@ def test_core(benchmark, workload: Workload) -> None:
     operation = workload.make("cpu")
     for _ in range(3):
         operation()
-    benchmark.pedantic(operation, rounds=15, iterations=1 if workload.name.endswith("4096") else 20)
+    benchmark.pedantic(operation, rounds=15, iterations=1 if workload.name.endswith(f"-{LARGE}") else 20)

@@ -10,18 +10,15 @@ from functools import partial
 from typing import Any
 
 import torch
-from particles import particle_tensors, state_of
+from operators import OPERATORS
+from particles import LEAVES, particle_tensors, state_of
 
 import sphweft
 from tapecheck.workloads import Operation, Workload
 
 READ = {
-    "density": ("positions", "supports", "masses"),
-    "covariance": ("positions", "supports", "masses", "densities"),
-    **dict.fromkeys(
-        ("interpolate", "gradient", "divergence", "curl", "laplacian"),
-        ("positions", "supports", "masses", "densities", "values"),
-    ),
+    name: (*LEAVES, *["densities"] * operator.volumes, *["values"] * operator.field)
+    for name, operator in OPERATORS.items()
 }
 """What each operator reads and has a gradient for."""
 SMALL, LARGE = 16, 4096

@@ -121,6 +121,7 @@ def roles_have_gradients_of_their_own(subject: Any, draw: Any) -> None:
     elif how == "strided":
         inputs[other] = torch.stack([leaf, leaf], -1)[..., 1]
     with ExitStack() as switched:
+        switched.enter_context(probe.within())
         if draw(st.booleans()):
             switched.enter_context(subject.without_cache())
         for _ in range(draw(st.integers(1, 2))):

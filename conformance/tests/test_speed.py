@@ -141,10 +141,12 @@ def test_a_worker_has_a_kernel_cache_of_its_own_and_keeps_what_it_built(tmp_path
         assert caches[0] != caches[1] and all((cache / "wp_old").is_dir() for cache in caches)
         for cache in caches:
             (cache / "wp_new").mkdir()
+            (cache / "1.0/wp_newer").mkdir(parents=True)  # where a release has a folder of its own
             (cache / "wp_old").rmdir()
         for side in sides:
             side.keep_kernels()
-    assert sorted(folder.name for folder in kept.iterdir()) == ["wp_new", "wp_old"]
+    assert sorted(folder.name for folder in kept.rglob("wp_*")) == ["wp_new", "wp_newer", "wp_old"]
+    assert (kept / "1.0/wp_newer").is_dir()
     assert not any(cache.exists() for cache in caches)
 
 

@@ -213,7 +213,7 @@ class Worker:
 
     def keep_kernels(self) -> None:
         """Keeps what was built for the next comparison; each folder appears whole or not at all."""
-        for folder in Path(self.kernels.name).rglob("wp_*/"):
+        for folder in Path(self.kernels.name).rglob("wp_*"):
             kept = self.kept / folder.relative_to(self.kernels.name)
             if folder.is_dir() and not kept.exists():
                 scratch = kept.with_name(f".{folder.name}.{os.getpid()}")

@@ -6,19 +6,16 @@ The exact cost of a later call of every operator stands in `benchmarks/core/budg
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import warp as wp
+from counting import counted
 from torch.autograd import forward_ad
 
 import sphweft
 from sphweft.bridge import Build, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, entry_type, launch_operator
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks/core"))
-from counting import counted
 
 
 @pytest.mark.parametrize("live", [1, 30])
