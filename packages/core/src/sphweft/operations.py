@@ -34,7 +34,8 @@ _SPECS = {
     Operation.CURL: CURL,
     Operation.COVARIANCE: COVARIANCE,
 }
-_ONE_SIDED = (Operation.DENSITY, Operation.INTERPOLATE, Operation.COVARIANCE)
+_FIELDLESS = (Operation.DENSITY, Operation.COVARIANCE)
+_BY_SCHEME = (Operation.GRADIENT, Operation.DIVERGENCE, Operation.CURL)
 _DEFAULTS = OperationProperties()
 _STILL = ParticleTangents()
 
@@ -85,8 +86,8 @@ def warp_operation(
     Raises:
         InputError: naming the argument, before anything is launched.
     """
-    options = {"reference": reference, "domain": domain, "properties": properties, "corrections": corrections}
-    spec, context, fields = _call(operation, query, adjacency, values, query_values, validate, **options)
+    state = (reference, domain, properties, corrections)
+    spec, context, fields = _call(operation, query, adjacency, values, query_values, validate, *state)
     return launch_operator(spec, context, **fields)
 
 
@@ -97,41 +98,43 @@ def _call(
     values: torch.Tensor | None,
     query_values: torch.Tensor | None,
     validate: Validate,
-    **options: Any,
+    reference: ParticleState | None = None,
+    domain: DomainDescription | None = None,
+    properties: OperationProperties = _DEFAULTS,
+    corrections: Corrections = NO_CORRECTIONS,
 ) -> tuple[OperatorSpec, SPHContext, dict[str, torch.Tensor]]:
     """The operator, its context and its fields, checked."""
     of_type("operation", operation, Operation)
-    context = _context(query, adjacency, **options)
-    word, fields = operation.name.lower(), {}
+    context = _context(query, adjacency, reference, domain, properties, corrections)
+    fields = {}
     if operation is Operation.CURL and query.dimension == 1:
         raise InputError("query.positions", "two or three dimensions, where there is a curl", "one dimension")
-    if operation in (Operation.DENSITY, Operation.COVARIANCE):
-        for name, given in (("values", values), ("query_values", query_values)):
-            if given is not None:
-                raise InputError(name, f"nothing, since {word} sums no field", type(given).__name__)
+    if operation in _FIELDLESS:
+        if values is not None or query_values is not None:
+            name, given = ("values", values) if values is not None else ("query_values", query_values)
+            word = operation.name.lower()
+            raise InputError(name, f"nothing, since {word} sums no field", type(given).__name__)
     else:
         fields["values"] = _field("values", values)
-    if operation not in _ONE_SIDED:
-        naive = context.properties.gradient_scheme == GradientScheme.NAIVE and operation is not Operation.LAPLACIAN
-        fields["query_values"] = _query_field(context, fields["values"], query_values, unread=naive)
-    elif query_values is not None and operation is Operation.INTERPOLATE:
-        raise InputError("query_values", "nothing, since interpolation reads the references alone", "a tensor")
+        if operation is not Operation.INTERPOLATE:
+            naive = context.properties.gradient_scheme is GradientScheme.NAIVE and operation in _BY_SCHEME
+            fields["query_values"] = _query_field(context, fields["values"], query_values, unread=naive)
+        elif query_values is not None:
+            raise InputError("query_values", "nothing, since interpolation reads the references alone", "a tensor")
     if validate == "full":
         check_values(context, fields)
     elif validate != "metadata":
         raise InputError("validate", "'metadata' or 'full'", repr(validate))
-    spec = _SPECS.get(operation) or LAPLACIANS[context.properties.laplacian_scheme]
-    return spec, context, fields
+    return _SPECS.get(operation) or LAPLACIANS[context.properties.laplacian_scheme], context, fields
 
 
 def _context(
     query: ParticleState,
     adjacency: AdjacencyList | None,
-    *,
-    reference: ParticleState | None = None,
-    domain: DomainDescription | None = None,
-    properties: OperationProperties = _DEFAULTS,
-    corrections: Corrections = NO_CORRECTIONS,
+    reference: ParticleState | None,
+    domain: DomainDescription | None,
+    properties: OperationProperties,
+    corrections: Corrections,
 ) -> SPHContext:
     """A call's context; without a list the references are sorted into cells."""
     grid, source = None, query if reference is None else reference
@@ -145,15 +148,7 @@ def _context(
                 adjacency = AdjacencyList.empty(query.count, source.count, query.positions.device)
     else:
         of_type("adjacency", adjacency, AdjacencyList)
-    return SPHContext(
-        query,
-        properties,
-        domain=domain,
-        adjacency=adjacency,
-        grid=grid,
-        reference=reference,
-        corrections=corrections,
-    )
+    return SPHContext(query, properties, domain, adjacency, grid, reference, corrections)
 
 
 def _check_vectors(name: str, vectors: torch.Tensor, particles: ParticleState) -> None:

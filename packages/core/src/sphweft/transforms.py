@@ -28,7 +28,8 @@ def varies(tensor: torch.Tensor) -> bool:
         return True
     if forward_ad._current_level < 0 or not tensor.is_floating_point():
         return False
-    return forward_ad.unpack_dual(tensor).tangent is not None
+    # asked of every tensor of a call: the public `unpack_dual` says the same in five times the time
+    return torch._unpack_dual(tensor, level=forward_ad._current_level)[1] is not None
 
 
 @contextmanager

@@ -111,7 +111,7 @@ class StateAwareWarpFunction(_Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         launcher = ctx.launcher
-        _ = launcher.tangent  # raises where there is none
+        _ = launcher.plan.tangent  # raises where there is none
         others = [None] * len(ctx.others)
         found = merged(ctx.places, tangents[LEADING:], ctx.others, others)
         tensors = StateAwareWarpFunction.tensors(ctx)

@@ -58,16 +58,20 @@ class StateBundle:
             The views, which must live until the launch.
         """
         target, written, changed, built = self.content, self._written, 0, COUNTERS["views_built"]
-        views = [
-            zeros_without_end(element, self._device) if tensor is None else view(tensor, element, shape, keep)
-            for tensor, (_, element, shape) in zip(tensors, self._fields, strict=True)
-        ]
-        COUNTERS["views_reused"] += len(views) - (COUNTERS["views_built"] - built)
-        for at, each in enumerate(views):
+        views: list[View] = []
+        for at, (tensor, (name, element, shape)) in enumerate(zip(tensors, self._fields, strict=True)):
+            if tensor is None:
+                each = zeros_without_end(element, self._device)
+            elif at and tensor is tensors[at - 1] and views[-1].element is element:
+                each = views[-1]  # one population in both roles, side by side in the layout
+            else:
+                each = view(tensor, element, shape, keep)
+            views.append(each)
             if written[at] != each.content:
-                setattr(target, self._fields[at][0], each.descriptor)
+                setattr(target, name, each.descriptor)
                 written[at] = each.content
                 changed += 1
+        COUNTERS["views_reused"] += len(views) - (COUNTERS["views_built"] - built)
         COUNTERS["fields_written"] += changed
         if values != self._values:
             for name, value in zip(self._scalars, values, strict=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import torch
@@ -104,7 +104,12 @@ def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
         own = own.clone(memory_format=torch.contiguous_format)
     rows = (tensor.shape[0], *shape)
     # as_strided, since a contiguous tensor may have odd strides on axes of size zero or one, which Warp refuses
-    return own.as_strided(rows, [math.prod(rows[axis + 1 :]) for axis in range(len(rows))])
+    return own.as_strided(rows, _contiguous_strides(rows))
+
+
+@lru_cache
+def _contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def array_over(tensor: torch.Tensor, element: Any, shape: tuple[int, ...]) -> Any:
