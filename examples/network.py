@@ -1,0 +1,98 @@
+"""A network learns an equation of state from motion alone: nobody tells it a pressure.
+
+    dx/dt = v        dv/dt = -∇p/ρ        p = p(ρ), unknown: a network of one input and one output
+
+Particles of a gas are let go at rest from uneven densities; what is known are their velocities after five steps. The
+loss reaches the network through five densities and five pressure gradients (symmetric, so that momentum is kept).
+"""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import torch
+from rich.progress import track
+
+import sphweft as sw
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+torch.set_default_dtype(torch.float64)
+PICTURE = Path(__file__).parents[1] / "build/examples/network.png"
+STEPS, EPOCHS, STEP = 5, 300, 0.002  # [s]
+SYMMETRIC = sw.OperationProperties(gradient_scheme=sw.GradientScheme.SYMMETRIC)
+DOMAIN = sw.DomainDescription([0, 0], [1, 1], [True, True])
+State = Callable[[torch.Tensor], torch.Tensor]
+
+
+def tait(densities: torch.Tensor) -> torch.Tensor:
+    """The truth: p = c² (ρ⁷ - 1) / 7, with ρ in units of the density at rest and c = 10 m/s."""
+    return 100 / 7 * (densities**7 - 1)
+
+
+def gas(side: int, seed: int) -> torch.Tensor:
+    """A lattice, pressed together here and pulled apart there by three waves."""
+    generator = torch.Generator().manual_seed(seed)
+    axis = (torch.arange(side) + 0.5) / side
+    positions = torch.cartesian_prod(axis, axis)
+    for k in 2 * math.pi * torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]):
+        phase, amplitude = torch.rand(2, generator=generator)
+        wave = 0.02 * amplitude * torch.sin(positions @ k + 2 * math.pi * phase)
+        positions = positions + wave[:, None] * k / k.norm()
+    return positions
+
+
+def simulate(positions: torch.Tensor, pressure: State) -> tuple[torch.Tensor, torch.Tensor]:
+    """Velocities and densities after five steps of symplectic Euler."""
+    count = len(positions)
+    supports, masses = torch.full((count,), 3.2 / count**0.5), torch.full((count,), 1 / count)
+    kinds, velocities = torch.zeros(count, dtype=torch.int32), torch.zeros_like(positions)
+    for _ in range(STEPS):
+        particles = sw.ParticleState(positions, supports, masses, kinds)
+        neighbors = sw.neighbor_list(particles, domain=DOMAIN)
+        densities = sw.density(particles, neighbors, domain=DOMAIN)
+        particles = sw.ParticleState(positions, supports, masses, kinds, densities)
+        push = sw.gradient(particles, pressure(densities), neighbors, domain=DOMAIN, properties=SYMMETRIC)
+        velocities = velocities - STEP * push / densities[:, None]
+        positions = positions + STEP * velocities
+    return velocities, densities
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(1, 32), torch.nn.Tanh(), torch.nn.Linear(32, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1)
+    )
+
+    def learned(densities: torch.Tensor) -> torch.Tensor:
+        return 10 * network(5 * (densities[:, None] - 1))[:, 0]
+
+    def miss(positions: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            known, _ = simulate(positions, tait)
+        return (simulate(positions, learned)[0] - known).square().sum() / known.square().sum()
+
+    sets = [gas(16, seed) for seed in (1, 2, 3)]
+    for each in sets:
+        v, d = simulate(each, tait)
+        print(v.norm(dim=1).max(), d.min(), d.max())
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)
+    losses = []
+    for epoch in track(range(EPOCHS), description="the network watches"):
+        optimizer.zero_grad()
+        loss = miss(sets[epoch % 3])
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    with torch.no_grad():
+        for n, s in ((16, 7), (20, 8), (24, 9)):
+            print(miss(gas(n, s)).sqrt())
+    print(losses[0], losses[-1])
+
+
+if __name__ == "__main__":
+    main()
