@@ -21,10 +21,9 @@ from matplotlib import pyplot as plt
 
 torch.set_default_dtype(torch.float64)
 PICTURE = Path(__file__).parents[1] / "build/examples/network.png"
-STEPS, EPOCHS, STEP = 5, 300, 0.002  # [s]
+STEPS, EPOCHS, STEP = 5, 200, 0.002  # [s]
 SYMMETRIC = sw.OperationProperties(gradient_scheme=sw.GradientScheme.SYMMETRIC)
 DOMAIN = sw.DomainDescription([0, 0], [1, 1], [True, True])
-State = Callable[[torch.Tensor], torch.Tensor]
 
 
 def tait(densities: torch.Tensor) -> torch.Tensor:
@@ -43,7 +42,9 @@ def gas(side: int, seed: int) -> torch.Tensor:
     return positions
 
 
-def simulate(positions: torch.Tensor, pressure: State) -> tuple[torch.Tensor, torch.Tensor]:
+def simulate(
+    positions: torch.Tensor, pressure: Callable[[torch.Tensor], torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Velocities and densities after five steps of symplectic Euler."""
     count = len(positions)
     supports, masses = torch.full((count,), 3.2 / count**0.5), torch.full((count,), 1 / count)

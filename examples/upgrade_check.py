@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -24,7 +25,7 @@ from matplotlib import pyplot as plt
 
 BUILD = Path(__file__).parents[1] / "build"
 RESULTS, PICTURE = BUILD / "examples/upgrade", BUILD / "examples/upgrade_check.png"
-COLORS = {"pass": "tab:green", "fail": "tab:red", "unsupported": "0.8", "other": "tab:orange"}
+COLORS = {"pass": "tab:green", "fail": "tab:red", "unsupported": "0.8"}
 ASKED = ("1.12.1", "1.13.0", "retain-grad", "struct")
 
 
@@ -54,21 +55,19 @@ def draw(releases: list[str]) -> None:
     """A bar for each family and release, by outcome."""
     cells = {release: read(RESULTS / f"partial/warp-{release}-cpu.jsonl").records for release in releases}
     families = sorted({record.family for records in cells.values() for record in records})
-    bars = [(family, release) for family in families for release in releases]
-    counts = [
-        Counter(r.outcome if r.outcome in COLORS else "other" for r in cells[release] if r.family == family)
-        for family, release in bars
-    ]
+    bars = {
+        f"{family}, Warp {release}": [record.outcome for record in records if record.family == family]
+        for family in families
+        for release, records in cells.items()
+    }
     figure, panel = plt.subplots(figsize=(8, 0.7 + 0.5 * len(bars)), layout="constrained")
-    left = [0] * len(bars)
-    for outcome, color in COLORS.items():
-        widths = [count[outcome] for count in counts]
-        if any(widths):
-            drawn = panel.barh(
-                [f"{family}, Warp {release}" for family, release in bars], widths, left=left, color=color, label=outcome
-            )
-            panel.bar_label(drawn, [width or "" for width in widths], label_type="center")
-        left = [a + b for a, b in zip(left, widths, strict=True)]
+    left = np.zeros(len(bars), int)
+    present = {outcome for outcomes in bars.values() for outcome in outcomes}
+    for outcome in sorted(present, key=lambda outcome: [*COLORS, outcome].index(outcome)):
+        widths = np.array([outcomes.count(outcome) for outcomes in bars.values()])
+        drawn = panel.barh(list(bars), widths, left=left, color=COLORS.get(outcome, "tab:orange"), label=outcome)
+        panel.bar_label(drawn, [width or "" for width in widths], label_type="center")
+        left += widths
     panel.invert_yaxis()
     panel.set(xlabel="checks")
     panel.legend()
