@@ -5,6 +5,7 @@ over it in seconds. Torch is pinned exactly: a range would fetch a CUDA build of
 """
 
 import sys
+import time
 from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
@@ -176,6 +177,15 @@ def hunt_report(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Test both packages, and run the reproducers."""
     python(session, "pytest", *session.posargs)
+
+
+@session
+def examples(session: nox.Session) -> None:
+    """Run every example as a user would, with the time of each: `-- inverse` one; pictures go to build/examples."""
+    for name in session.posargs or sorted(path.stem for path in (ROOT / "examples").glob("*.py")):
+        begin = time.perf_counter()
+        session.run(PYTHON, str(ROOT / f"examples/{name}.py"), env={"OMP_NUM_THREADS": "1"})
+        session.log(f"{name}: {time.perf_counter() - begin:.0f} s")
 
 
 @session

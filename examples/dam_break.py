@@ -7,6 +7,7 @@ density follows the same equation, so that they push back (Crespo et al. 2007).
 """
 
 import argparse
+from pathlib import Path
 
 import matplotlib
 import torch
@@ -17,6 +18,7 @@ import sphweft as sw
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
+PICTURE = Path(__file__).parents[1] / "build/examples/dam_break.png"
 GRAVITY = torch.tensor([0.0, -9.81])
 WATER = 1000.0  # kg/m²
 TANK, COLUMN = (1.6, 0.9), (0.4, 0.6)  # m
@@ -91,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spacing", type=float, default=0.0125, help="of the particles [m]")
     parser.add_argument("--seconds", type=float, default=0.8, help="how long it is simulated")
-    parser.add_argument("--picture", default="dam_break.png")
+    parser.add_argument("--picture", type=Path, default=PICTURE)
     given = parser.parse_args()
     dam = Dam(given.spacing)
     count, before = int(dam.is_water.sum()), dam.energy()
@@ -111,6 +113,7 @@ def main() -> None:
         shown = panel.scatter(*positions[dam.is_water].T, s=2, c=speeds[dam.is_water], vmin=0, vmax=3)
         panel.set(title=f"{time:.2f} s", aspect="equal", xlabel="x [m]", ylim=(-0.1, 0.9))
     figure.colorbar(shown, label="speed [m/s]")
+    given.picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(given.picture, dpi=100)
     print(f"picture: {given.picture}")
 

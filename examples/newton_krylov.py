@@ -6,13 +6,19 @@ exactly, by differentiating the gradient once more, and without a matrix. Beside
 
 import math
 import time
+from pathlib import Path
 
+import matplotlib
 import torch
 from scipy.sparse.linalg import LinearOperator, minres
 from scipy.spatial import cKDTree
 
 import sphweft as sw
 
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+PICTURE = Path(__file__).parents[1] / "build/examples/newton_krylov.png"
 n, apart = 10, 0.1
 sides = [n * apart, n * apart * math.sqrt(3) / 2]
 row, column = torch.meshgrid(torch.arange(n), torch.arange(n), indexing="ij")
@@ -63,7 +69,7 @@ def relax(product_at):
     for _ in range(20):
         slope = gradient(x.clone().requires_grad_())
         history.append(float(slope.norm()))
-        if history[-1] < 1e-10 * history[0]:
+        if history[-1] < 1e-9 * history[0]:
             break
         right, close = -slope.flatten().numpy(), min(0.1, history[-1] / history[0])
         update, _ = minres(hessian(product_at(x)), right, rtol=close, maxiter=500)
@@ -72,10 +78,21 @@ def relax(product_at):
 
 
 exact(start)(torch.zeros_like(start))  # compiles
-for name, product_at in (("exact", exact), ("by differences", by_differences)):
+figure, panel = plt.subplots(figsize=(6, 4), layout="constrained")
+for name, product_at, style in (("exact", exact, "o-"), ("by differences", by_differences, "x--")):
     x, history, seconds = relax(product_at)
     print(f"Hessian {name}, {seconds:.2f} s")
     for value in history:
         print(f"  |∇E| {value:.1e} {'#' * round(4 * (12 + math.log10(value / history[0])))}")
+    order = math.log(history[-1] / history[-2]) / math.log(history[-2] / history[-3])
     spread = [float(density(each).std() / density(each).mean()) for each in (start, x)]
     print(f"  spread of the density: {spread[0]:.1e} → {spread[1]:.1e}")
+    print(f"  order of the last step: {order:.2f}")
+    assert history[-1] < 1e-4 * history[0]
+    assert order > 1.5  # superlinear
+    panel.semilogy(history, style, label=f"Hessian {name}, {seconds:.2f} s")
+panel.set(title=f"{count} particles relaxed to uniform density", xlabel="Newton step", ylabel="|∇E|")
+panel.legend()
+PICTURE.parent.mkdir(parents=True, exist_ok=True)
+figure.savefig(PICTURE, dpi=100)
+print(f"picture: {PICTURE}")

@@ -4,7 +4,9 @@ import math
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from tapecheck.cli import app
 from tapecheck.contract import REGISTRY
 from tapecheck.contracts.probing import refusal, replaced, verdict
 from tapecheck.subjects import FAULTY, KNOWN, checks_of, find, label
@@ -32,7 +34,13 @@ several = [probe, Probe(call=torch.cos, inputs=(torch.ones(3),))]
 def made():
     return BridgeSubject((probe,), packages=("numpy",))
 number = 3
+def raises():
+    return number / 0
 """)
+    (tmp_path / "unfinished.py").write_text("import torch\nprobe = (\n")
+    (tmp_path / "broken.py").write_text("import helper\n")
+    (tmp_path / "helper.py").write_text("import torch\ntorch.nn.Linear(2, -1)\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit('a program')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield "somebodys"
@@ -53,11 +61,22 @@ def test_what_somebody_gives_is_found(module, attribute, names):
         ("absent_module:probe", "No module named 'absent_module'"),
         ("somebodys:prob", "has no attribute 'prob'"),
         ("somebodys:number", "neither a subject nor probes, but int"),
+        ("somebodys:raises", r"somebodys.py, line 10: ZeroDivisionError: division by zero"),
+        ("unfinished:probe", r"SyntaxError: .* \(unfinished.py, line 2\)"),
+        ("broken:probe", r"helper.py, line 2: RuntimeError: "),
+        ("leaves:probe", r"leaves.py, line 1: SystemExit: a program"),
     ],
 )
 def test_what_cannot_be_found_is_said(module, entry, problem):
-    with pytest.raises(LookupError, match=problem):
+    with pytest.raises(LookupError, match=f"{entry}: .*{problem}" if ":" in entry else problem):
         find(entry)
+
+
+def test_a_module_that_raises_is_a_usage_error(module):
+    result = CliRunner().invoke(app, ["judge", "broken:probe"])
+    assert result.exit_code == 2
+    assert result.stdout.startswith("error: broken:probe: ")
+    assert "helper.py, line 2: RuntimeError" in " ".join(result.stdout.split())
 
 
 def test_every_kind_of_contract_with_checks_has_a_subject_for_its_faults():

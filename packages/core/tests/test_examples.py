@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -44,6 +46,11 @@ def test_newton_krylov(tmp_path):
         assert history[-1] < 1e-8 * history[0]
         assert history[-1] / history[-2] < 0.1 * history[2] / history[1]
     assert float(re.search(r"→ ([\d.e+-]+)", printed)[1]) < 1e-10
+
+
+@pytest.mark.parametrize("example", ["inverse", "network"])
+def test_what_an_example_asserts_holds(example, tmp_path):
+    assert f"{example}.png" in output_of(f"{example}.py", tmp_path)
 
 
 def test_dam_break(tmp_path):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,7 +51,7 @@ def find(entry: str) -> Subject:
     returns one of these.
 
     Raises:
-        LookupError: there is no such module or attribute, or it is nothing that can be judged.
+        LookupError: there is no such module or attribute, it raises, or it is nothing that can be judged.
     """
     from tapecheck.subjects.probe import BridgeSubject, Probe
     from tapecheck.subjects.sph import Operators, SphSubject
@@ -63,10 +65,10 @@ def find(entry: str) -> Subject:
         sys.path.insert(0, here)
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as problem:
-        raise LookupError(f"{entry}: {problem}") from problem
-    if callable(found):
-        found = found()
+        if callable(found):
+            found = found()
+    except (Exception, SystemExit) as problem:
+        raise LookupError(f"{entry}: {_place(problem)}{type(problem).__name__}: {problem}") from problem
     if isinstance(found, Operators):
         found = SphSubject(found)
     if isinstance(found, Probe):
@@ -77,6 +79,17 @@ def find(entry: str) -> Subject:
         raise LookupError(f"{entry}: neither a subject nor probes, but {type(found).__name__}")
     subject: Subject = found
     return subject
+
+
+def _place(problem: BaseException) -> str:
+    """The file and line where an error came up, in the code of whoever gave the subject, not in a library it calls."""
+    if isinstance(problem, SyntaxError):  # whose text ends with the file's name and the line
+        return ""
+    libraries = (str(Path(__file__).parents[1]), "<frozen", *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    frames = [
+        frame for frame in traceback.extract_tb(problem.__traceback__) if not frame.filename.startswith(libraries)
+    ]
+    return f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
 
 
 def label(entry: str) -> str:
