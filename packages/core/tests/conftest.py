@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 import torch
+from brute_force import near
 
 import sphweft
 
@@ -23,13 +24,6 @@ class Case(NamedTuple):
 
     def leaves(self) -> list[torch.Tensor]:
         return [tensor.clone().requires_grad_() for tensor in self.tensors]
-
-
-def near(positions: torch.Tensor, supports: torch.Tensor) -> sphweft.AdjacencyList:
-    """Every pair within the larger support radius, found by brute force."""
-    distance = torch.cdist(positions, positions)
-    query, reference = (distance <= torch.maximum(supports[:, None], supports[None])).nonzero().T
-    return sphweft.AdjacencyList.from_pairs(query, reference, len(positions), len(positions))
 
 
 @pytest.fixture

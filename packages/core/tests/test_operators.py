@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import near
+from brute_force import near
 
 import sphweft as sw
 
