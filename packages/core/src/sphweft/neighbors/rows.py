@@ -60,8 +60,8 @@ TAKE = """
 FIND = """
     for (int begin = first; begin < last; begin += {lanes}) {{
         {near}
-        // without a branch, which would often be predicted wrong: what is beyond the room, or nothing, is overwritten
-        int* note = out.data + 2 * ((size_t)t * room + (found[1] < room ? found[1] : room - 1));
+        // without a branch, which would often be predicted wrong: what is nothing, or beyond the room, is overwritten
+        int* note = out.data + 2 * ((size_t)t * room + (found[1] + 1 < room ? found[1] + 1 : room - 1));
         note[0] = begin;
         note[1] = (int)bits;
         found[1] += bits != 0;
@@ -86,7 +86,8 @@ LIST = """
 
 RECALL = """
     const int* note = notes.data + 2 * (size_t)t * room;
-    for (int n = 0; n < many; ++n) {{
+    const int many = note[0];
+    for (int n = 1; n <= many; ++n) {{
         const int begin = note[2 * n];
         unsigned int bits = (unsigned int)note[2 * n + 1];
         {take}
@@ -190,7 +191,6 @@ def row_kernels(
         reach: weights
         room: int
         notes: indices
-        noted: indices
         counts: indices
 
     @wp.func
@@ -258,7 +258,7 @@ def row_kernels(
     find_row, list_row = walker(FIND), walker(LIST)
 
     @wp.func_native(RECALL.format(take=TAKE))
-    def recall(notes: indices, room: int, t: int, many: int, order: indices, out: indices, place: int) -> int: ...
+    def recall(notes: indices, room: int, t: int, order: indices, out: indices, place: int) -> int: ...
 
     @wp.func_native(EXPECT)
     def expect(row: indices, offset: int, count: int): ...
@@ -271,7 +271,7 @@ def row_kernels(
         t = first + wp.tid()
         found = find_row(search, t, search.notes, wp.vec2i(0, 0))
         search.counts[search.order[t]] = found[0]
-        search.noted[t] = found[1]
+        search.notes[2 * t * search.room] = found[1]
 
     @kernel
     def fill(
@@ -291,9 +291,8 @@ def row_kernels(
         for t in range(begin, end):
             i = search.order[t]
             expect(neighbors, offsets[i], search.counts[i])
-            many = search.noted[t]
-            if many < search.room:
-                place = recall(search.notes, search.room, t, many, search.grid.order, unsorted, place)
+            if search.notes[2 * t * search.room] + 1 < search.room:
+                place = recall(search.notes, search.room, t, search.grid.order, unsorted, place)
             else:
                 found = list_row(search, t, unsorted, wp.vec2i(place, 0))
                 place = found[0]

@@ -197,21 +197,22 @@ def _search(
     grid = HashGrid(reference.positions, radius, domain, query.positions)
     with LOCK:
         kernels = row_kernels(grid.functions, dimension, scalar, bool(_periods(domain)), device)
-    # one after another near each other, for the sake of the processor's cache
-    order = grid.order if query is reference else grid.buckets(query.positions).argsort(stable=True).int()
-    candidates = _columns(reference, grid.order)
-    queries = candidates if query is reference else _columns(query, order)
-    room = _room(grid, count)
-    counts, noted, notes = (
-        torch.empty(length, dtype=torch.int32, device=device) for length in (count, count, 2 * count * room)
-    )
     search = kernels.Search()
-    search.grid, search.reach, search.room = grid.struct, element_type(scalar, (4,))(*WEIGHTS[mode], margin), room
-    search.query_pitch, search.pitch = queries.shape[1], candidates.shape[1]
-    search.queries, search.candidates = (array_over(each.view(-1), scalar, ()) for each in (queries, candidates))
-    search.order, search.notes, search.noted, search.counts = (
-        array_over(each, wp.int32, ()) for each in (order, notes, noted, counts)
-    )
+    search.grid, search.reach = grid.struct, element_type(scalar, (4,))(*WEIGHTS[mode], margin)
+    # one after another near each other, for the sake of the processor's cache
+    candidates = _columns(reference, grid.order)
+    search.candidates, search.pitch = array_over(candidates.view(-1), scalar, ()), candidates.shape[1]
+    if query is reference:
+        search.order, search.queries, search.query_pitch = grid.struct.order, search.candidates, search.pitch
+    else:
+        order = grid.buckets(query.positions).argsort(stable=True)
+        queries = _columns(query, order)
+        search.order, search.queries = array_over(order.int(), wp.int32, ()), array_over(queries.view(-1), scalar, ())
+        search.query_pitch = queries.shape[1]
+    search.room = room = _room(grid, count)
+    counts = torch.empty(count, dtype=torch.int32, device=device)
+    notes = torch.empty(2 * room * count, dtype=torch.int32, device=device)
+    search.notes, search.counts = array_over(notes, wp.int32, ()), array_over(counts, wp.int32, ())
     several = device.type == "cpu" and torch.get_num_threads() > 1
     parts = slices_of(count) if several else [Slice(0, count)]
     side_by_side([partial(launch, kernels.find, part.threads, [search, part.first], device) for part in parts])
@@ -234,24 +235,23 @@ def _search(
 
 
 def _room(grid: HashGrid, queries: int) -> int:
-    """For how many notes of a query there is room: half as many again as candidates need, one to be overwritten.
+    """For how many notes of a query there is room, half as many again as candidates need, with a place for how many
+    there are and one to be overwritten.
 
-    That is less memory than the list. Who has more neighbours than most is tested once more.
+    That is less memory than the list's. A query that needs more is tested again.
     """
     sizes = grid.starts.diff().double()
-    crowd = 3 * float(sizes.square().sum() / sizes.sum())
+    crowd = 3 * float(sizes.dot(sizes)) / len(grid.order)
     visits = int(grid.struct.stretches * grid.struct.offsets[1] * grid.struct.offsets[2])
-    wanted = visits * math.ceil(1.5 * crowd / LANES) + 1
-    return max(1, min(wanted, MOST_NOTES, (2**31 - 1) // (2 * queries)))
+    wanted = visits * math.ceil(1.5 * crowd / LANES) + 2
+    return min(wanted, MOST_NOTES, (2**31 - 1) // (2 * queries))
 
 
 def _columns(particles: Snapshot, order: torch.Tensor) -> torch.Tensor:
     """Positions and supports in an order, one axis after another, padded, shape (d + 1, n + LANES)."""
     positions, supports = particles
-    count, dimension = positions.shape
-    columns = positions.new_zeros(dimension + 1, count + LANES)
-    columns[:-1, :count] = positions[order].T
-    columns[-1, :count] = supports[order]
+    columns = positions.new_zeros(positions.shape[1] + 1, len(positions) + LANES)
+    columns[:, :-LANES] = torch.cat([positions, supports[:, None]], 1)[order].T
     return columns
 
 
