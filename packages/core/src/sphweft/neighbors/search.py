@@ -251,7 +251,8 @@ def _columns(particles: Snapshot, order: torch.Tensor) -> torch.Tensor:
     """Positions and supports in an order, one axis after another, padded, shape (d + 1, n + LANES)."""
     positions, supports = particles
     columns = positions.new_zeros(positions.shape[1] + 1, len(positions) + LANES)
-    columns[:, :-LANES] = torch.cat([positions, supports[:, None]], 1)[order].T
+    for column, values in zip(columns, (*positions.unbind(1), supports), strict=True):
+        torch.index_select(values, 0, order, out=column[:-LANES])
     return columns
 
 
