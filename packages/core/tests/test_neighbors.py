@@ -147,6 +147,40 @@ def test_long_rows_are_sorted():
     assert_exact(scattered(1500, 2, 3.0))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("most", [1, 2, 3, 6])
+def test_more_neighbours_than_there_is_room_for_notes(most, dtype, monkeypatch):
+    monkeypatch.setattr("sphweft.neighbors.search.MOST_NOTES", most)
+    for dimension, radius in ((1, 0.05), (2, 0.15), (3, 0.3)):
+        state, domain = scattered(500, dimension, radius, dtype), box(dimension, *[True] * dimension)
+        assert_exact(state, domain=domain, margin=0.1 * radius)
+    far = 1e6 * torch.rand(50, 1, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    state = particles((far + torch.linspace(0, 1, 12)[:, None]).reshape(-1, 3), 0.8, dtype)
+    assert_exact(state)
+    assert HashGrid(state.positions, 0.8).struct.dense == 0
+
+
+def test_a_crowd_among_few():
+    x = torch.rand(3000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x[::20] = 0.5 + 0.01 * x[::20]
+    assert_exact(particles(x, 0.02))
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_threads(two):
+    query, reference = scattered(20_003, 3, 0.1), scattered(17_000, 3, 0.1, seed=1) if two else None
+    lists = []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            lists.append(neighbor_list(query, reference, margin=0.01))
+    finally:
+        torch.set_num_threads(1)
+    for other in lists[1:]:
+        for name in ("neighbors", "offsets", "counts"):
+            assert torch.equal(getattr(lists[0], name), getattr(other, name))
+
+
 def test_the_order_of_particles_does_not_matter():
     state = scattered(600, 3, 0.15)
     order = torch.randperm(600, generator=torch.Generator().manual_seed(1))

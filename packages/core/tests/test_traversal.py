@@ -115,7 +115,7 @@ class TestSlices:
             close(one, other)
 
     def test_what_a_slice_raises_is_raised(self):
-        from sphweft.bridge.slices import side_by_side
+        from sphweft.slices import side_by_side
 
         torch.set_num_threads(2)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from sphweft.bridge import slices
+from sphweft import slices
 from sphweft.bridge.function import StateAwareWarpFunction
 from sphweft.bridge.launch import Launcher
 from sphweft.bridge.layout import LAYOUT, extract_state

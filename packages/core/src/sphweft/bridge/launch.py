@@ -18,10 +18,10 @@ import torch
 import warp as wp
 
 from sphweft.bridge.plan import Plan
-from sphweft.bridge.slices import Slice, side_by_side, slices_of
 from sphweft.cache.bundles import StateBundle
 from sphweft.cache.views import View, array_over
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
+from sphweft.slices import Slice, side_by_side, slices_of
 from sphweft.transforms import refuse_batches, refuse_tracing
 
 Output = tuple[Any, tuple[int, ...]]

@@ -49,6 +49,7 @@ class GridFunctions(NamedTuple):
     bucket: Any
     visits: Any
     stretch: Any
+    part_of: Any
     belongs: Any
 
 
@@ -78,7 +79,6 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
 
     @wp.struct
     class Grid:
-        positions: wp.array(dtype=vector)
         order: wp.array(dtype=wp.int32)
         starts: wp.array(dtype=wp.int32)
         period: vector
@@ -133,12 +133,10 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
         return c
 
     @wp.func
-    def stretch(grid: Grid, c: integers, visit: int):
-        part = visit % grid.stretches
-        rest = visit // grid.stretches
+    def part_of(grid: Grid, c: integers, part: int, along_y: int, along_z: int):
         x = c[0] + grid.first[0]
-        y = shifted(grid, c[1] + grid.first[1] + wp.int64(rest % grid.offsets[1]), 1)
-        z = shifted(grid, c[2] + grid.first[2] + wp.int64(rest // grid.offsets[1]), 2)
+        y = shifted(grid, c[1] + grid.first[1] + wp.int64(along_y), 1)
+        z = shifted(grid, c[2] + grid.first[2] + wp.int64(along_z), 2)
         last = x
         if grid.dense == 0:
             x = shifted(grid, x + wp.int64(part), 0)
@@ -166,13 +164,18 @@ def grid_functions(dimension: int, scalar: Any) -> GridFunctions:
         return begin, end, integers(x, y, z)
 
     @wp.func
+    def stretch(grid: Grid, c: integers, visit: int):
+        rest = visit // grid.stretches
+        return part_of(grid, c, visit % grid.stretches, rest % grid.offsets[1], rest // grid.offsets[1])
+
+    @wp.func
     def belongs(grid: Grid, x: vector, visited: integers):
         if grid.dense == 1:
             return True
         c = cell(grid, x)
         return c[0] == visited[0] and c[1] == visited[1] and c[2] == visited[2]
 
-    return GridFunctions(Grid, cell, bucket, visits, stretch, belongs)
+    return GridFunctions(Grid, cell, bucket, visits, stretch, part_of, belongs)
 
 
 def kernel(function: Any) -> Any:
@@ -247,9 +250,9 @@ class HashGrid:
         buckets, order = torch.sort(self.buckets(positions), stable=True)
         self.order = order.int()
         places = torch.arange(size + 1, dtype=torch.int32, device=self.device)
-        self.struct.positions = array_over(positions[order], self._vector, (self.dimension,))
+        self.starts = torch.searchsorted(buckets, places, out_int32=True)
         self.struct.order = array_over(self.order, wp.int32, ())
-        self.struct.starts = array_over(torch.searchsorted(buckets, places, out_int32=True), wp.int32, ())
+        self.struct.starts = array_over(self.starts, wp.int32, ())
 
     def buckets(self, positions: torch.Tensor) -> torch.Tensor:
         """The bucket of each position, int32, shape (n,): who has one in common is near."""

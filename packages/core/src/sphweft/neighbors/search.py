@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -12,8 +13,9 @@ from sphweft.enums import SupportMode
 from sphweft.errors import InputError, of_type
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.neighbors.grid import HashGrid, launch
-from sphweft.neighbors.rows import row_kernels
+from sphweft.neighbors.rows import LANES, row_kernels
 from sphweft.runtime import LOCK, SCALARS, element_type
+from sphweft.slices import Slice, side_by_side, slices_of
 from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
 from sphweft.transforms import outside_transforms, plain
 
@@ -24,6 +26,12 @@ WEIGHTS: dict[SupportMode, tuple[float, float, float]] = {
     SupportMode.MEAN_KERNEL: (0.0, 1.0, 1.0),
 }
 """(a, b, c) of a mode's search radius max(c h_i, a h_i + b h_j)."""
+
+BATCH = 8
+"""How many rows are listed before they are sorted: meanwhile the memory that they go to is fetched."""
+
+MOST_NOTES = 256
+"""Of a query, whose neighbours are then thousands."""
 
 _DEFAULT = OperationProperties()
 
@@ -186,33 +194,66 @@ def _search(
     """Neighbors, offsets and counts."""
     (count, dimension), device = query.positions.shape, query.positions.device
     scalar = SCALARS[query.positions.dtype]
-    vector = element_type(scalar, (dimension,))
     grid = HashGrid(reference.positions, radius, domain, query.positions)
     with LOCK:
-        periodic = domain is not None and any(domain.periodic)
-        count_pairs, fill_rows = row_kernels(grid.functions, dimension, scalar, periodic, device)
+        kernels = row_kernels(grid.functions, dimension, scalar, bool(_periods(domain)), device)
+    search = kernels.Search()
+    search.grid, search.reach = grid.struct, element_type(scalar, (4,))(*WEIGHTS[mode], margin)
     # one after another near each other, for the sake of the processor's cache
-    order = grid.order if query is reference else grid.buckets(query.positions).argsort(stable=True).int()
-    inputs = [
-        grid.struct,
-        array_over(order, wp.int32, ()),
-        array_over(query.positions, vector, (dimension,)),
-        array_over(query.supports, scalar, ()),
-        array_over(reference.supports[grid.order], scalar, ()),
-        element_type(scalar, (4,))(*WEIGHTS[mode], margin),
-    ]
+    candidates = _columns(reference, grid.order)
+    search.candidates, search.pitch = array_over(candidates.view(-1), scalar, ()), candidates.shape[1]
+    if query is reference:
+        search.order, search.queries, search.query_pitch = grid.struct.order, search.candidates, search.pitch
+    else:
+        order = grid.buckets(query.positions).argsort(stable=True)
+        queries = _columns(query, order)
+        search.order, search.queries = array_over(order.int(), wp.int32, ()), array_over(queries.view(-1), scalar, ())
+        search.query_pitch = queries.shape[1]
+    search.room = room = _room(grid, count)
     counts = torch.empty(count, dtype=torch.int32, device=device)
-    launch(count_pairs, count, [*inputs, array_over(counts, wp.int32, ())], device)
+    notes = torch.empty(2 * room * count, dtype=torch.int32, device=device)
+    search.notes, search.counts = array_over(notes, wp.int32, ()), array_over(counts, wp.int32, ())
+    several = device.type == "cpu" and torch.get_num_threads() > 1
+    parts = slices_of(count) if several else [Slice(0, count)]
+    side_by_side([partial(launch, kernels.find, part.threads, [search, part.first], device) for part in parts])
     ends = counts.cumsum(0)
     pairs = int(ends[-1])
     if pairs >= 2**31:
         raise InputError("query, reference", "fewer than 2³¹ pairs", str(pairs), "the supports or the margin are large")
     offsets = (ends - counts).int()
     neighbors = torch.empty(pairs, dtype=torch.int32, device=device)
-    unsorted = torch.empty_like(neighbors)
-    outputs = [array_over(tensor, wp.int32, ()) for tensor in (offsets, unsorted, neighbors)]
-    launch(fill_rows, count, [*inputs, *outputs], device)
+    # on the CPU a few rows at a time are unsorted, in memory that stays in the processor's cache
+    apart, batch, length = (0, BATCH, BATCH * int(counts.max())) if device.type == "cpu" else (1, 1, pairs)
+    rows = [array_over(each, wp.int32, ()) for each in (offsets, neighbors)]
+    tasks = []
+    for first, threads in parts:
+        unsorted = array_over(torch.empty(length + LANES, dtype=torch.int32, device=device), wp.int32, ())
+        inputs = [search, first, first + threads, batch, apart, rows[0], unsorted, rows[1]]
+        tasks.append(partial(launch, kernels.fill, -(-threads // batch), inputs, device))
+    side_by_side(tasks)
     return neighbors, offsets, counts
+
+
+def _room(grid: HashGrid, queries: int) -> int:
+    """For how many notes of a query there is room, half as many again as candidates need, with a place for how many
+    there are and one to be overwritten.
+
+    That is less memory than the list's. A query that needs more is tested again.
+    """
+    sizes = grid.starts.diff().double()
+    crowd = 3 * float(sizes.dot(sizes)) / len(grid.order)
+    visits = int(grid.struct.stretches * grid.struct.offsets[1] * grid.struct.offsets[2])
+    wanted = visits * math.ceil(1.5 * crowd / LANES) + 2
+    return min(wanted, MOST_NOTES, (2**31 - 1) // (2 * queries))
+
+
+def _columns(particles: Snapshot, order: torch.Tensor) -> torch.Tensor:
+    """Positions and supports in an order, one axis after another, padded, shape (d + 1, n + LANES)."""
+    positions, supports = particles
+    columns = positions.new_zeros(positions.shape[1] + 1, len(positions) + LANES)
+    for column, values in zip(columns, (*positions.unbind(1), supports), strict=True):
+        torch.index_select(values, 0, order, out=column[:-LANES])
+    return columns
 
 
 def _radius(mode: SupportMode, h_i: float, h_j: float) -> float:
