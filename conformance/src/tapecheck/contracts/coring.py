@@ -124,13 +124,21 @@ def views_built() -> Iterator[list[torch.Tensor]]:
 
 @contextmanager
 def launches() -> Iterator[list[tuple[Any, Any]]]:
-    """First input and number of threads of each launch meanwhile; holding the input keeps its identity its own."""
+    """First input and number of threads of each launch meanwhile, of recorded ones whenever they are replayed.
+
+    The input is what the kernel is given, a struct of ctypes; holding it keeps its identity its own.
+    """
     found: list[tuple[Any, Any]] = []
-    original = warp.launch
+    once, again = warp.launch, warp.Launch.launch
 
     def noted(kernel: Any, dim: Any, inputs: Sequence[Any] = (), *arguments: Any, **options: Any) -> Any:
-        found.append((inputs[0], dim))
-        return original(kernel, dim, inputs, *arguments, **options)
+        if not options.get("record_cmd"):
+            found.append((inputs[0].__ctype__(), dim))
+        return once(kernel, dim, inputs, *arguments, **options)
 
-    with replaced(warp, {"launch": noted}):
+    def replayed(command: Any, *arguments: Any, **options: Any) -> None:
+        found.append((command.params[1], command.bounds.size))
+        again(command, *arguments, **options)
+
+    with replaced(warp, {"launch": noted}), replaced(warp.Launch, {"launch": replayed}):
         yield found

@@ -20,16 +20,17 @@ def one_struct_for_all(subject: Any) -> Any:
 
     def wrap(density: Density) -> Density:
         def called(given: Particles) -> Any:
-            launch = warp.launch
+            launch = warp.Launch.launch
 
-            def in_the_first(kernel: Any, dim: Any, inputs: Any = (), *arguments: Any, **options: Any) -> Any:
-                (struct,) = inputs
+            def in_the_first(command: Any, *arguments: Any) -> None:
+                struct = command.params[1]
                 first = structs.setdefault(type(struct), struct)
-                for name in struct._cls.vars:
-                    setattr(first.__ctype__(), name, getattr(struct.__ctype__(), name))
-                return launch(kernel, dim, (first,), *arguments, **options)
+                for name, _ in struct._fields_:
+                    setattr(first, name, getattr(struct, name))
+                command.params[1] = first
+                launch(command, *arguments)
 
-            with replaced(warp, {"launch": in_the_first}):
+            with replaced(warp.Launch, {"launch": in_the_first}):
                 return density(given)
 
         return called
