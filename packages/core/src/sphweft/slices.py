@@ -6,8 +6,8 @@ How a launch is cut follows from its size alone, so that no result depends on th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -59,6 +59,17 @@ def side_by_side(tasks: Sequence[Callable[[], None]]) -> None:
     try:
         work()
     finally:
-        wait(others)
+        _wait_out(waiting, others)
     for other in others:
         other.result()
+
+
+def _wait_out(waiting: Iterator[Callable[[], None]], others: Sequence[Future[None]]) -> None:
+    """Waits until nobody works, whoever interrupts: what tasks write to lives as long as the caller waits."""
+    try:
+        wait(others)
+    except BaseException:
+        for _ in waiting:
+            pass
+        _wait_out(waiting, others)
+        raise

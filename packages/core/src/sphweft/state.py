@@ -141,7 +141,8 @@ class DomainDescription:
         key = (dtype, device)
         if key not in self._tensors:
             rows = (self.minimum, self.maximum, [float(flag) for flag in self.periodic])
-            self._tensors[key] = tuple(torch.tensor([row], dtype=dtype, device=device) for row in rows)
+            with torch.inference_mode(False):  # else no later call could save them for its backward pass
+                self._tensors[key] = tuple(torch.tensor([row], dtype=dtype, device=device) for row in rows)
         return self._tensors[key]
 
     def __getstate__(self) -> dict[str, object]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -83,6 +84,8 @@ class Launcher:
             else:
                 parts = [(bundle.starting_at(part.first), part.threads) for part in slices]
                 side_by_side([partial(self._forward, *part, outputs, stream) for part in parts])
+            if not self.differentiated:
+                self.plan.reused.bundle = bundle
         return made
 
     def _slices(self) -> list[Slice]:
@@ -91,21 +94,23 @@ class Launcher:
 
     def _forward(self, state: StateBundle, threads: int, outputs: Sequence[Any], stream: Any) -> None:
         COUNTERS["launches"] += 1
-        command = self._command(state, threads, outputs, False)
-        for place, output in enumerate(outputs, 1):
-            command.set_param_at_index_from_ctype(place, output)
-        command.launch(stream)
+        with self._command(state, threads, outputs, False) as command:
+            for place, output in enumerate(outputs, 1):
+                command.set_param_at_index_from_ctype(place, output)
+            command.launch(stream)
 
-    def _command(self, state: StateBundle, threads: int, outputs: Sequence[Any], adjoint: bool) -> Any:
+    @contextmanager
+    def _command(self, state: StateBundle, threads: int, outputs: Sequence[Any], adjoint: bool) -> Iterator[Any]:
         """The thread's recorded launch, set to this struct and number of threads: it takes half the time of a new one.
 
-        A command keeps descriptors, not arrays; what it holds between calls is never read.
+        It is taken out meanwhile: a signal handler or a finaliser that calls the operator in between gets its own. A
+        command keeps descriptors, not tensors; what it holds between calls is never read.
         """
-        commands, name = self.plan.reused.__dict__, "adjoint" if adjoint else "forward"
-        command = commands.get(name)
+        kept, name = self.plan.reused.__dict__, "adjoint" if adjoint else "forward"
+        command = kept.pop(name, None)
         if command is None:
             adjoints = {"adj_inputs": (self.plan.no_adjoint,), "adj_outputs": outputs} if adjoint else {}
-            command = commands[name] = wp.launch(
+            command = wp.launch(
                 self.plan.kernel,
                 threads,
                 inputs=(state,),
@@ -119,7 +124,8 @@ class Launcher:
         if command.bounds.size != threads:
             command.set_dim(threads)
         command.set_param_at_index_from_ctype(0, state.content)
-        return command
+        yield command
+        kept[name] = command
 
     def run_adjoint(
         self, tensors: Sequence[torch.Tensor | None], seeds: Sequence[torch.Tensor | None], owners: Sequence[int]
@@ -146,7 +152,7 @@ class Launcher:
         for seed in seeds:
             if seed is not None:
                 refuse_batches(seed)
-        held = [None if seed is None else seed.contiguous() for seed in seeds]
+        held = [None if seed is None else seed.resolve_neg().contiguous() for seed in seeds]
         stream = _stream(_device_of(tensors))
         if len(slices) == 1:
             gradients = [torch.zeros_like(tensor, memory_format=torch.contiguous_format) for tensor in wanted]
@@ -173,12 +179,12 @@ class Launcher:
         if self.differentiated:
             keep = switch("SPHWEFT_FIELD_CACHE_GRAD", "1")
         elif not switch("SPHWEFT_DISABLE_BUNDLE", "0"):
-            bundle = getattr(plan.reused, "bundle", None)
+            bundle = plan.reused.__dict__.pop(
+                "bundle", None
+            )  # put back after the launch: nobody else fills it till then
         if bundle is None:
             COUNTERS["structs_built"] += 1
             bundle = StateBundle(plan.struct, plan.filling, tuple(plan.scalars), plan.device.alias)
-            if not self.differentiated:
-                plan.reused.bundle = bundle
         else:
             COUNTERS["structs_reused"] += 1
         return bundle, bundle.fill(tensors, self.scalars, keep=keep)
@@ -186,10 +192,10 @@ class Launcher:
     def adjoint(self, state: StateBundle, adjoints: Sequence[Any], stream: Any, threads: int) -> None:
         """Launches the adjoint kernel alone."""
         COUNTERS["adjoint_launches"] += 1
-        command = self._command(state, threads, [_nothing()] * len(adjoints), True)
-        for place, adjoint in enumerate(adjoints, 1):
-            command.set_param_at_index(place, adjoint, adjoint=True)
-        command.launch(stream)
+        with self._command(state, threads, [_nothing()] * len(adjoints), True) as command:
+            for place, adjoint in enumerate(adjoints, 1):
+                command.set_param_at_index(place, adjoint, adjoint=True)
+            command.launch(stream)
 
 
 def _directly(launcher: Launcher, state: Any, seeds: Sequence[torch.Tensor | None], stream: Any, threads: int) -> None:

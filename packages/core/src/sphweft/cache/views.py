@@ -66,7 +66,7 @@ def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], keep: bool 
     """The view of a tensor.
 
     Args:
-        tensor: any strides; what is not contiguous is copied and never kept, nor is what has no entries.
+        tensor: any strides; what is not contiguous, or negated lazily, is copied and never kept, nor is what is empty.
         element: Warp type of an entry.
         shape: of an entry; as many scalars as the tensor's trailing axes have.
         keep: whether to look in the table and keep the view there.
@@ -84,7 +84,7 @@ def view(tensor: torch.Tensor, element: Any, shape: tuple[int, ...], keep: bool 
         ):
             return entry
     made = View(tensor, element, shape)
-    if keep and tensor.is_contiguous() and tensor.numel():
+    if keep and tensor.is_contiguous() and tensor.numel() and not tensor.is_neg():
         made.attach(tensor)
     return made
 
@@ -99,7 +99,7 @@ def entries_of(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     """The tensor as one axis of entries of that shape, or a contiguous copy of it."""
     refuse_batches(tensor)
     start()
-    own = tensor.detach()
+    own = tensor.detach().resolve_neg()
     if not own.is_contiguous():
         own = own.clone(memory_format=torch.contiguous_format)
     rows = (tensor.shape[0], *shape)

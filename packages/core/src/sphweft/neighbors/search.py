@@ -238,7 +238,8 @@ def _room(grid: HashGrid, queries: int) -> int:
     """For how many notes of a query there is room, half as many again as candidates need, with a place for how many
     there are and one to be overwritten.
 
-    That is less memory than the list's. A query that needs more is tested again.
+    Crowded cells make room for all; beside a thin cloud that can be a few times the list's memory. A query that needs
+    more is tested again.
     """
     sizes = grid.starts.diff().double()
     crowd = 3 * float(sizes.dot(sizes)) / len(grid.order)

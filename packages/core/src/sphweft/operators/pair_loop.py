@@ -179,18 +179,42 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     # a list's row is one stretch, which the kernel sums itself: one level of functions more, and an adjoint would go
     # through the pairs once more
 
-    @wp.kernel(module="unique")
-    def pair_tangent(state: State, out: wp.array(dtype=result)):
-        i = state.first + wp.tid()
-        if receives(state, i):
-            if traversal:
-                total, total_tangent = walk(state, i)
+    # only what is given back is made: Warp compiles whatever it knows when a user loads all modules
+    if tangent:
+
+        @wp.kernel(module="unique")
+        def pair_tangent(state: State, out: wp.array(dtype=result)):
+            i = state.first + wp.tid()
+            if receives(state, i):
+                if traversal:
+                    total, total_tangent = walk(state, i)
+                else:
+                    end = state.row_offsets[i] + state.row_counts[i]
+                    total, total_tangent = of_stretch(state, i, state.row_offsets[i], end, nowhere)
+                out[i] = finish_tangent(total, total_tangent, state, i)
             else:
-                end = state.row_offsets[i] + state.row_counts[i]
-                total, total_tangent = of_stretch(state, i, state.row_offsets[i], end, nowhere)
-            out[i] = finish_tangent(total, total_tangent, state, i)
-        else:
-            out[i] = nothing
+                out[i] = nothing
+
+        return pair_tangent
+
+    if counted:
+
+        @wp.kernel(module="unique")
+        def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
+            i = state.first + wp.tid()
+            if receives(state, i):
+                if traversal:
+                    total, count = walk(state, i)
+                else:
+                    end = state.row_offsets[i] + state.row_counts[i]
+                    total, count = of_stretch(state, i, state.row_offsets[i], end, nowhere)
+                out[i] = finish(total, state, i)
+                counts[i] = count
+            else:
+                out[i] = nothing
+                counts[i] = 0
+
+        return pair_sum_and_count
 
     @wp.kernel(module="unique")
     def pair_sum(state: State, out: wp.array(dtype=result)):
@@ -205,19 +229,4 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         else:
             out[i] = nothing
 
-    @wp.kernel(module="unique")
-    def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
-        i = state.first + wp.tid()
-        if receives(state, i):
-            if traversal:
-                total, count = walk(state, i)
-            else:
-                end = state.row_offsets[i] + state.row_counts[i]
-                total, count = of_stretch(state, i, state.row_offsets[i], end, nowhere)
-            out[i] = finish(total, state, i)
-            counts[i] = count
-        else:
-            out[i] = nothing
-            counts[i] = 0
-
-    return pair_tangent if tangent else pair_sum_and_count if counted else pair_sum
+    return pair_sum
