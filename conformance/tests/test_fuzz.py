@@ -19,6 +19,7 @@ from tapecheck.faults.bridge import aliasing
 from tapecheck.faults.cache import bundles, views
 from tapecheck.faults.kinds import table
 from tapecheck.faults.neighbors import pairs
+from tapecheck.subjects.sph import SphSubject
 from tapecheck.subjects.sphweft import subject
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "150"))
@@ -88,7 +89,6 @@ FAULTS = [
     (caches, views.first_flag_kept),
     (caches, views.contiguous_copies_kept),
     (caches, views.gradients_of_earlier_calls_stay),
-    (caches, bundles.one_struct_for_all),
     (caches, bundles.masses_of_the_first_call_stay),
 ]
 """Planted faults of search, direction, dedup and caches that make a result wrong."""
@@ -96,5 +96,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("check", "fault"), FAULTS, ids=[fault.__name__ for _, fault in FAULTS])
 def test_planted_faults_are_found(check: Check, fault: Callable[[Any], Any]) -> None:
-    with pytest.raises(Exception):  # noqa: B017, PT011  (any complaint will do)
-        check(fault(subject()), settings(FUZZ, max_examples=150, derandomize=True))
+    core = subject()
+    judged = SphSubject(core.operators) if check in (SEARCH, OPERATORS) else core
+    with pytest.raises((AssertionError, RuntimeError)):  # a wrong result, or torch's error where there is nobody
+        check(fault(judged), settings(FUZZ, max_examples=150, derandomize=True))
