@@ -180,24 +180,7 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
     # through the pairs once more
 
     # only what is given back is made: Warp compiles whatever it knows when a user loads all modules
-    if tangent:
-
-        @wp.kernel(module="unique")
-        def pair_tangent(state: State, out: wp.array(dtype=result)):
-            i = state.first + wp.tid()
-            if receives(state, i):
-                if traversal:
-                    total, total_tangent = walk(state, i)
-                else:
-                    end = state.row_offsets[i] + state.row_counts[i]
-                    total, total_tangent = of_stretch(state, i, state.row_offsets[i], end, nowhere)
-                out[i] = finish_tangent(total, total_tangent, state, i)
-            else:
-                out[i] = nothing
-
-        return pair_tangent
-
-    if counted:
+    if counted and not tangent:
 
         @wp.kernel(module="unique")
         def pair_sum_and_count(state: State, out: wp.array(dtype=result), counts: wp.array(dtype=int)):
@@ -221,11 +204,14 @@ def _pair_kernel(State: Any, build: Build, terms: PairTerms, tangent: bool) -> A
         i = state.first + wp.tid()
         if receives(state, i):
             if traversal:
-                total, _count = walk(state, i)
+                total, second = walk(state, i)
             else:
                 end = state.row_offsets[i] + state.row_counts[i]
-                total, _count = of_stretch(state, i, state.row_offsets[i], end, nowhere)
-            out[i] = finish(total, state, i)
+                total, second = of_stretch(state, i, state.row_offsets[i], end, nowhere)
+            if tangent:
+                out[i] = finish_tangent(total, second, state, i)
+            else:
+                out[i] = finish(total, state, i)
         else:
             out[i] = nothing
 
