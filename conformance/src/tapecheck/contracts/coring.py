@@ -126,14 +126,14 @@ def views_built() -> Iterator[list[torch.Tensor]]:
 def launches() -> Iterator[list[tuple[Any, Any]]]:
     """First input and number of threads of each launch meanwhile, of recorded ones whenever they are replayed.
 
-    The input is what the kernel is given, a struct of ctypes; holding it keeps its identity its own.
+    A struct or array is what the kernel is given of it, of ctypes; holding it keeps its identity its own.
     """
     found: list[tuple[Any, Any]] = []
     once, again = warp.launch, warp.Launch.launch
 
     def noted(kernel: Any, dim: Any, inputs: Sequence[Any] = (), *arguments: Any, **options: Any) -> Any:
         if not options.get("record_cmd"):
-            found.append((inputs[0].__ctype__(), dim))
+            found.append((getattr(inputs[0], "__ctype__", lambda: inputs[0])(), dim))
         return once(kernel, dim, inputs, *arguments, **options)
 
     def replayed(command: Any, *arguments: Any, **options: Any) -> None:

@@ -215,7 +215,7 @@ def _through_tape(
         shape = () if element in DTYPES else element._shape_
         output = array_over(torch.zeros_like(seed), element, shape)
         output.requires_grad = True
-        adjoints.append(output.grad)
+        adjoints.append(output.grad.__ctype__())
         grads[output] = array_over(seed, element, shape)
     tape = wp.Tape()
     tape.record_func(lambda: launcher.adjoint(state, adjoints, stream, threads), list(grads))
