@@ -1,6 +1,7 @@
 """Probes: what is found, what is asked of them, and what is said of a tensor."""
 
 import math
+import re
 import sys
 
 import pytest
@@ -36,6 +37,8 @@ def made():
 number = 3
 def raises():
     return number / 0
+def misnamed():
+    return Probe(call=torch.nn.Identity(), inputs=(torch.ones(3),), finite=("x",))
 """)
     (tmp_path / "unfinished.py").write_text("import torch\nprobe = (\n")
     (tmp_path / "broken.py").write_text("import helper\n")
@@ -62,6 +65,10 @@ def test_what_somebody_gives_is_found(module, attribute, names):
         ("somebodys:prob", "has no attribute 'prob'"),
         ("somebodys:number", "neither a subject nor probes, but int"),
         ("somebodys:raises", r"somebodys.py, line 10: ZeroDivisionError: division by zero"),
+        (
+            "somebodys:misnamed",
+            r"somebodys.py, line 12: ValueError: .*: expected names of argument 0, got 'x'",
+        ),
         ("unfinished:probe", r"SyntaxError: .* \(unfinished.py, line 2\)"),
         ("broken:probe", r"helper.py, line 2: RuntimeError: "),
         ("leaves:probe", r"leaves.py, line 1: SystemExit: a program"),
@@ -117,6 +124,35 @@ def test_differentiable_inputs_by_name_and_by_position():
     inputs = tuple(torch.ones(2) for _ in range(3))
     assert Probe(call=call, inputs=inputs).positions == [0, 1, 2]
     assert Probe(call=call, inputs=inputs, differentiable=["c", 0]).positions == [2, 0]
+
+
+@pytest.mark.parametrize("reference", [lambda x: x * 2, torch.nn.Identity(), torch.clone], ids=["named", "object", "c"])
+def test_a_reference_may_name_its_arguments_otherwise(reference):
+    def call(field):
+        return reference(field)
+
+    observed = REGISTRY["bridge.gradcheck[reference]"](
+        BridgeSubject((Probe(call=call, inputs=lambda size, dtype: of_size(size, dtype)[:1], reference=reference),))
+    )
+    assert observed.violations() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"differentiable": ["feild"]}, "differentiable: expected names or positions of field, factor, got 'feild'"),
+        ({"differentiable": [2]}, "differentiable: expected names or positions of field, factor, got 2"),
+        ({"finite": ("charge",)}, "finite: expected names of field, factor, got 'charge'"),
+        ({"values": ("charge",)}, "values: expected names of field, factor, got 'charge'"),
+        (
+            {"call": lambda *a: a[0], "finite": ("field",)},
+            "finite: expected names of argument 0, argument 1, got 'field'",
+        ),
+    ],
+)
+def test_an_argument_that_is_none_is_refused(given, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        Probe(**{"call": scaled, "inputs": of_size, **given})
 
 
 def test_what_is_missing_is_named():

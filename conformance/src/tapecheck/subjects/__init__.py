@@ -85,7 +85,7 @@ def _place(problem: BaseException) -> str:
     """The file and line where an error came up, in the code of whoever gave the subject, not in a library it calls."""
     if isinstance(problem, SyntaxError):  # whose text ends with the file's name and the line
         return ""
-    libraries = (str(Path(__file__).parents[1]), "<frozen", *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    libraries = (str(Path(__file__).parents[1]), "<", *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
     frames = [
         frame for frame in traceback.extract_tb(problem.__traceback__) if not frame.filename.startswith(libraries)
     ]

@@ -27,7 +27,7 @@ class Probe:
         inputs: example inputs, tensors and constants; or a function `(size, dtype)` that makes fresh ones, the same for
             the same arguments, which lets the contracts be judged that need other sizes or types.
         differentiable: names or positions of the inputs that have a gradient; left out, every floating tensor.
-        reference: the same operation in plain torch, of the same arguments.
+        reference: the same operation in plain torch, of the same arguments in the same order.
         finite: names of arguments of which NaN must be refused.
         any_rank: names of arguments that may have any number of axes.
         values: names of arguments that are values of a field; the others are geometry and weights.
@@ -37,6 +37,9 @@ class Probe:
         within: makes the context in which the probe is judged, forward and backward: a switch of its bridge.
         name: what reports call it; left out, the name of `call`.
         tolerance: largest error, relative to the largest value due; left out, 1e-9 in double precision, else 1e-4.
+
+    Raises:
+        ValueError: `differentiable`, `finite` or `values` names something that is no argument.
     """
 
     call: Callable[..., Any]
@@ -55,20 +58,40 @@ class Probe:
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", getattr(self.call, "__name__", type(self.call).__name__))
+        for option in ("differentiable", "finite", "values"):
+            if given := getattr(self, option):
+                self._check_arguments(option, given)
+
+    def _check_arguments(self, option: str, given: Sequence[str | int]) -> None:
+        known = self._named(len(self._made()))
+        by_position = option == "differentiable"
+        for argument in given:
+            if argument not in known and not (by_position and argument in range(len(known))):
+                what = "names or positions" if by_position else "names"
+                raise ValueError(f"{self.name}: {option}: expected {what} of {', '.join(known)}, got {argument!r}")
 
     def example(self, size: int = SIZE, dtype: torch.dtype | None = None) -> list[Any]:
         """Fresh inputs on the device that is judged; those that are differentiable require a gradient."""
-        made = self.inputs(size, dtype or torch.float64) if callable(self.inputs) else self.inputs
+        made = self._made(size, dtype)
         device = warp.device_to_torch(warp.get_device())
         fresh = [value.detach().clone().to(device) if isinstance(value, torch.Tensor) else value for value in made]
         for position in self._positions(fresh):
             fresh[position].requires_grad_()
         return fresh
 
+    def calling(self, other: Callable[..., Any]) -> Probe:
+        """The probe of another call, which gets the same arguments; they keep their names."""
+        return replace(self, call=wraps(self.call)(lambda *arguments: other(*arguments)))
+
     @property
     def names(self) -> list[str]:
         """The names of the arguments."""
-        count = len(self.example())
+        return self._named(len(self._made()))
+
+    def _made(self, size: int = SIZE, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
+        return self.inputs(size, dtype or torch.float64) if callable(self.inputs) else self.inputs
+
+    def _named(self, count: int) -> list[str]:
         try:
             parameters = list(inspect.signature(self.call).parameters.values())
         except (TypeError, ValueError):
@@ -84,11 +107,7 @@ class Probe:
     def _positions(self, arguments: Sequence[Any]) -> list[int]:
         if self.differentiable is None:
             return [at for at, value in enumerate(arguments) if is_floating(value)]
-        names = (
-            list(inspect.signature(self.call).parameters)
-            if any(isinstance(n, str) for n in self.differentiable)
-            else []
-        )
+        names = self._named(len(arguments))
         return [names.index(where) if isinstance(where, str) else where for where in self.differentiable]
 
     def precision(self, dtype: torch.dtype) -> float:
@@ -191,9 +210,4 @@ class BridgeSubject:
 
     def calling(self, wrap: Callable[[Probe], Callable[..., Any]]) -> BridgeSubject:
         """The same bridge with each call replaced; the new ones get the same arguments, under the same names."""
-
-        def wrapped(probe: Probe) -> Probe:
-            other = wrap(probe)
-            return replace(probe, call=wraps(probe.call)(lambda *arguments: other(*arguments)))
-
-        return replace(self, probes=tuple(wrapped(probe) for probe in self.probes))
+        return replace(self, probes=tuple(probe.calling(wrap(probe)) for probe in self.probes))

@@ -3,7 +3,6 @@
 import gc
 import weakref
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import warp
@@ -45,7 +44,7 @@ def reference_of(probe: Probe, size: int) -> tuple[Probe, list[Any]]:
     arguments = [
         a.detach().double().requires_grad_(a.requires_grad) if is_floating(a) else a for a in probe.example(size)
     ]
-    return replace(probe, call=probe.reference), arguments
+    return probe.calling(probe.reference), arguments
 
 
 @check_probes(
