@@ -105,7 +105,10 @@ def test_cases_get_their_argument(monkeypatch):
         ([1, 2], [1], 0, ["expected [1, 2], observed [1]"]),
         ({"a": 1}, {"b": 1}, 0, ["expected {a: 1}, observed {b: 1}"]),
         (re.compile("single"), "RuntimeError: one single element", 0, []),
-        (re.compile("single"), "no error", 0, ["expected /single/, observed no error"]),
+        (re.compile("single"), "no error", 0, ["expected single, observed no error"]),
+        (re.compile("^right|^refused"), "none", 0, ["expected right or refused, observed none"]),
+        (re.compile(r"^\w*Error: .*shape \(3,\)$"), "none", 0, ["expected …Error: …shape (3,), observed none"]),
+        (re.compile("(?#an error)^(?!none)"), "none", 0, ["expected an error, observed none"]),
     ],
 )
 def test_evidence_is_compared_part_by_part(expected, observed, tolerance, violations):

@@ -155,6 +155,17 @@ def test_an_argument_that_is_none_is_refused(given, text):
         Probe(**{"call": scaled, "inputs": of_size, **given})
 
 
+class Wave(torch.autograd.Function):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("call", "name"), [(scaled, "scaled"), (Wave.apply, "Wave"), (torch.sin, "sin"), (torch.nn.Identity(), "Identity")]
+)
+def test_a_probe_is_called_as_its_operation_is(call, name):
+    assert Probe(call=call, inputs=of_size).name == name
+
+
 def test_what_is_missing_is_named():
     bridge = BridgeSubject((Probe(call=scaled, inputs=(torch.ones(3),)),))
     assert bridge.missing(["differentiable input", "forward mode"]) is None

@@ -134,3 +134,63 @@ def test_a_page_names_the_file_of_each_subject():
 def test_a_check_may_be_given_a_class(settled):
     text = page(catalogue()["codegen.remainder"], [], of("warp"))
     assert "## The kernels" in text
+
+
+@pytest.fixture
+def printed(make_record, make_cell):
+    """What `judge` prints of records, each given as its contract, case and changes."""
+
+    def make(*records):
+        console = Console(width=200, record=True)
+        made = [make_record(contract, case=case, **changes) for contract, case, changes in records]
+        terminal.print_cell(console, make_cell(*made))
+        return [line.strip("│ ") for line in console.export_text().splitlines()]
+
+    return make
+
+
+def test_a_judged_cell_is_a_line_a_contract_the_worst_first(printed):
+    raised = {"outcome": "fail", "message": "wave.backward: expected no error, observed ValueError: strides"}
+    lines = printed(
+        ("bridge.forward-matches", "", {}),
+        ("bridge.seed-noncontiguous", "expanded", raised),
+        ("bridge.seed-noncontiguous", "offset", {}),
+        ("bridge.seed-noncontiguous", "strided", raised),
+        ("bridge.shared-seed", "", {"outcome": "fail", "message": "wave.x: expected right, observed all zero"}),
+        ("bridge.partial-inputs", "inputs", {}),
+        ("bridge.partial-inputs", "outputs", {"outcome": "unsupported", "message": "this bridge has no second output"}),
+        ("bridge.threads", "", {"outcome": "crash", "message": "the process ended by SIGSEGV"}),
+        ("bridge.aliased-once", "", {"outcome": "unsupported", "message": "this bridge has no other input"}),
+        ("jvp.value", "", {"outcome": "unsupported", "message": "this bridge has no other input"}),
+        ("capture.replay", "", {"outcome": "untested"}),
+    )
+    table = [" ".join(line.replace("│", " ").split()) for line in lines]
+    assert table[4:12] == [
+        "bridge.threads crash",
+        "bridge.shared-seed fail",
+        "bridge.seed-noncontiguous fail (2 of 3 cases)",
+        "bridge.forward-matches pass",
+        "bridge.partial-inputs pass (1 of 2 cases)",
+        "bridge.aliased-once unsupported",
+        "jvp.value unsupported",
+        table[11],
+    ]
+    at = lines.index("fail bridge.seed-noncontiguous (2 of 3 cases)")
+    assert lines[at + 2] == f"expanded, strided: {raised['message']}"
+    assert "unsupported: this bridge has no second output: bridge.partial-inputs[outputs]" in lines
+    assert "unsupported: this bridge has no other input: bridge.aliased-once, jvp.value" in lines
+    assert lines[-1] == "8 contracts: 1 crash, 2 fail, 2 pass, 2 unsupported, 1 untested"
+
+
+def test_a_pass_by_refusal_is_told_apart(printed):
+    refused = {"observed": {"wave": {"second derivatives": "refused: RuntimeError: no second derivatives"}}}
+    lines = printed(
+        ("bridge.gradgradcheck", "", refused),
+        ("bridge.transforms", "grad", {"observed": {"wave": {"result": "right to 1e-16"}}}),
+        ("bridge.transforms", "vmap", refused),
+    )
+    table = [" ".join(line.replace("│", " ").split()) for line in lines]
+    assert table[4:6] == ["bridge.gradgradcheck pass (refuses)", "bridge.transforms pass (refuses in 1 of 2 cases)"]
+    names = "bridge.gradgradcheck, bridge.transforms[vmap]"
+    assert f"refuses: RuntimeError: no second derivatives: {names}" in lines
+    assert lines[-1] == "2 contracts: 2 pass (2 by refusing)"

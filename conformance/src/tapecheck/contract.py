@@ -170,7 +170,7 @@ def plain(value: Any) -> Any:
 def text_of(value: Any) -> str:
     """A value of some evidence as one line."""
     if isinstance(value, re.Pattern):
-        return f"/{value.pattern}/"
+        return _in_words(value.pattern)
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, dict):
@@ -179,6 +179,14 @@ def text_of(value: Any) -> str:
         shown = [text_of(item) for item in value[:12]] + (["…"] if len(value) > 12 else [])
         return "[" + ", ".join(shown) + "]"
     return str(value)
+
+
+def _in_words(pattern: str) -> str:
+    """What a pattern stands for: its comment where it begins with one, `(?#any error)`, else its text without signs."""
+    if comment := re.match(r"\(\?#(.*?)\)", pattern):
+        return comment[1]
+    text = re.sub(r"\\w\*|\.\*", "…", pattern).replace("|", " or ")
+    return re.sub(r"[\^$]|\\b|\\(?=\W)", "", text)
 
 
 def _differences(where: str, expected: Any, observed: Any, tolerance: float) -> Iterable[str]:

@@ -15,7 +15,7 @@ from tapecheck.lazy import torch
 from tapecheck.subjects.probe import BridgeSubject, Probe, is_floating
 
 RIGHT = re.compile("^right")
-RIGHT_OR_REFUSED = re.compile("^(right|refused)")
+RIGHT_OR_REFUSED = re.compile("^right|^refused")
 
 
 class Raised(Exception):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,12 +18,18 @@ from rich.text import Text
 from tapecheck.bisection import Bisection
 from tapecheck.contract import catalogue, contract, full_name
 from tapecheck.report import MARKS, Row, Table, by_effect
-from tapecheck.results import Cell
+from tapecheck.results import Cell, Outcome, Record
 from tapecheck.speed import Comparison, Speed
 from tapecheck.upgrade import Verdict
 
 STYLES = {"pass": "green", "fail": "yellow", "unsupported": "dim", "untested": "dim", "not-run": "dim"}
 SPEED_STYLES = {"slower": "bold red", "not slower": "green", "inconclusive": "dim"}
+
+SEVERITY: tuple[Outcome, ...] = (
+    *("crash", "timeout", "error", "fail"),
+    *("blocked", "not-run", "pass", "unsupported", "untested"),
+)
+"""The outcomes of a contract's cases, the one first that speaks for all of them."""
 
 
 def print_matrix(console: Console, table: Table) -> None:
@@ -50,32 +58,88 @@ def _counts(rows: list[Row], column: int) -> str:
 
 
 def print_cell(console: Console, cell: Cell) -> None:
-    """Every outcome, each violated contract with evidence and hint, then what was not judged and why."""
-    head, rows = cell.header, list(catalogue())
-    records = sorted(cell.records, key=lambda record: (rows.index(record.contract), record.case))
+    """A line a contract, the worst first; each violated one with evidence and hint; what was refused or not judged."""
+    head, contracts = cell.header, _by_severity(cell.records)
     console.rule(f"{head.subject} on Warp {head.warp} {head.device}")
     grid = Grid("contract", "outcome")
-    for record in (record for record in records if record.outcome != "untested"):
-        name = escape(full_name(*record.key))
-        grid.add_row(name, f"[{STYLES.get(record.outcome, 'red')}]{record.outcome}[/]")
+    for records in contracts:
+        if (worst := _worst(records)) != "untested":
+            grid.add_row(records[0].contract, f"[{STYLES.get(worst, 'red')}]{worst}[/]{_how_many(records)}")
     console.print(grid)
-    for record in records:
-        if record.bad:
-            row = contract(record.contract)
-            name = escape(full_name(*record.key))
-            console.print(f"\n[bold red]{record.outcome}[/] [bold]{name}[/]", highlight=False)
-            for line in (row.statement, record.message.strip(), f"instead: {row.hint}"):
+    for records in contracts:
+        if bad := [record for record in records if record.bad]:
+            row = contract(bad[0].contract)
+            console.print(f"\n[bold red]{_worst(bad)}[/] [bold]{row.id}[/]{_how_many(records)}", highlight=False)
+            for line in (row.statement, *_told(bad), f"instead: {row.hint}"):
                 console.print(f"  {escape(line)}", highlight=False)
     console.print()
-    untested = sorted({record.contract for record in records if record.outcome == "untested"})
-    if untested:
-        console.print(f"untested, no check yet: {', '.join(untested)}", style="dim", markup=False, highlight=False)
+    for line in _asides([record for records in contracts for record in records]):
+        console.print(line, style="dim", markup=False, highlight=False)
+    outcomes = Counter(map(_worst, contracts))
+    refusing = sum(any(map(_refused, records)) for records in contracts if _worst(records) == "pass")
+    counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
+    counts = [f"{line} ({refusing} by refusing)" if refusing and line.endswith("pass") else line for line in counts]
+    console.print(f"{len(contracts)} contracts: {', '.join(counts)}", highlight=False)
+
+
+def _by_severity(records: Sequence[Record]) -> list[list[Record]]:
+    """The cases of each contract, the worst contract first: what goes wrong silently before what raises."""
+    rows = list(catalogue())
+    ordered = sorted(records, key=lambda record: (rows.index(record.contract), record.case))
+    contracts = [list(cases) for _, cases in groupby(ordered, key=lambda record: record.contract)]
+    return sorted(contracts, key=lambda cases: (SEVERITY.index(_worst(cases)), all(map(_raised, cases))))
+
+
+def _worst(records: Sequence[Record]) -> Outcome:
+    return min((record.outcome for record in records), key=SEVERITY.index)
+
+
+def _raised(record: Record) -> bool:
+    return not record.bad or "expected no error" in record.message
+
+
+def _refused(record: Record) -> list[str]:
+    """The errors by which a subject kept a contract that lets it refuse."""
+    return sorted(set(_refusals(record.observed))) if record.outcome == "pass" else []
+
+
+def _refusals(observed: Any) -> Iterator[str]:
+    if isinstance(observed, dict):
+        for value in observed.values():
+            yield from _refusals(value)
+    elif isinstance(observed, str) and observed.startswith("refused: "):
+        yield observed.removeprefix("refused: ")
+
+
+def _how_many(records: Sequence[Record]) -> str:
+    """In how many of the cases the worst outcome came, where they differ; and whether a pass is a refusal."""
+    worst = [record for record in records if record.outcome == _worst(records)]
+    of = f" of {len(records)} cases"
+    if refusing := sum(1 for record in worst if _refused(record)):
+        return " (refuses)" if refusing == len(records) else f" (refuses in {refusing}{of})"
+    return f" ({len(worst)}{of})" if len(worst) < len(records) or (len(records) > 1 and worst[0].bad) else ""
+
+
+def _told(records: Sequence[Record]) -> list[str]:
+    """What was seen, once for all cases in which it is the same."""
+    cases: dict[str, list[str]] = {}
     for record in records:
-        if record.outcome not in ("pass", "untested") and not record.bad:
-            name = full_name(*record.key)
-            console.print(f"{record.outcome}: {name}: {record.message}", style="dim", markup=False, highlight=False)
-    outcomes = Counter(record.outcome for record in records)
-    console.print("  ".join(f"{MARKS[name]} {name} {count}" for name, count in outcomes.items()), highlight=False)
+        cases.setdefault(record.message.strip(), []).append(record.case)
+    return [f"{', '.join(names)}: {message}" if any(names) else message for message, names in cases.items()]
+
+
+def _asides(records: Sequence[Record]) -> list[str]:
+    """What was kept by refusing, and what was not judged, with the reason, once for all of which it is the same."""
+    names: dict[str, list[str]] = {}
+    for record in records:
+        said = [f"refuses: {error}" for error in _refused(record)]
+        if record.outcome == "untested":
+            said = ["untested, no check yet"]
+        elif record.outcome != "pass" and not record.bad:
+            said = [f"{record.outcome}: {record.message}"]
+        for line in said:
+            names.setdefault(line, []).append(full_name(*record.key))
+    return [f"{line}: {', '.join(dict.fromkeys(told))}" for line, told in names.items()]
 
 
 def print_verdict(console: Console, verdict: Verdict) -> None:

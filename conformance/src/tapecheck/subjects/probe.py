@@ -35,7 +35,7 @@ class Probe:
             what does not vary; gives the outputs' tangents.
         forward_mode: whether it has forward mode; left out, that is tried.
         within: makes the context in which the probe is judged, forward and backward: a switch of its bridge.
-        name: what reports call it; left out, the name of `call`.
+        name: what reports call it; left out, the name of `call`, of a Function's `apply` that of the Function.
         tolerance: largest error, relative to the largest value due; left out, 1e-9 in double precision, else 1e-4.
 
     Raises:
@@ -57,7 +57,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         if not self.name:
-            object.__setattr__(self, "name", getattr(self.call, "__name__", type(self.call).__name__))
+            object.__setattr__(self, "name", _name_of(self.call))
         for option in ("differentiable", "finite", "values"):
             if given := getattr(self, option):
                 self._check_arguments(option, given)
@@ -115,6 +115,13 @@ class Probe:
         if self.tolerance is not None:
             return self.tolerance
         return 1e-9 if dtype == torch.float64 else 1e-4
+
+
+def _name_of(call: Callable[..., Any]) -> str:
+    owner = getattr(call, "__self__", None)
+    if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+        return owner.__name__
+    return getattr(call, "__name__", type(call).__name__)
 
 
 def is_floating(value: Any) -> bool:

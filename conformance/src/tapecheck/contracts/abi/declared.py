@@ -64,7 +64,8 @@ def extras_checked(core: Core) -> Evidence:
         with launches() as found:
             observed[case] = outcome_of(lambda handed=handed: core.run(WEIGHTED, given, **handed))
         observed[case] += ", after a launch" if found else ""
-        expected[case] = re.compile(rf"^\w*Error: .*\b{name}\b(?!.*after a launch)")
+        named = rf"^\w*Error: .*\b{name}\b(?!.*after a launch)"
+        expected[case] = re.compile(f"(?#an error that names {name}, no launch){named}")
     return Evidence(observed, expected)
 
 

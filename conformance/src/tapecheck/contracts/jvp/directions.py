@@ -24,7 +24,7 @@ from tapecheck.lazy import torch
 from tapecheck.subjects.probe import Probe
 
 FORWARD = ["forward mode", "double-precision inputs"]
-RIGHT_OR_REFUSED_CLEARLY = re.compile("^(right|refused(?!.*does not require grad))")
+RIGHT_OR_REFUSED_CLEARLY = re.compile("(?#right or refused with the reason)^(right|refused(?!.*does not require grad))")
 
 
 @check_probes(

@@ -88,7 +88,7 @@ def unregistered_raises(probe: Probe) -> Evidence:
         name: outcome_of(lambda along={name: v}: dual(probe, copies(arguments), along))
         for name, v in directions(probe, arguments).items()
     }
-    return Evidence(observed, dict.fromkeys(observed, re.compile("^(?!no error)")))
+    return Evidence(observed, dict.fromkeys(observed, re.compile("(?#an error)^(?!no error)")))
 
 
 @check_probes(

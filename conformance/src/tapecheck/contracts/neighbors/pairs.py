@@ -75,7 +75,7 @@ def beside_brute_force(
     return refusal(said)
 
 
-RIGHT_OR_REFUSED = re.compile("^(the pairs of brute force|refused)")
+RIGHT_OR_REFUSED = re.compile("^the pairs of brute force|^refused")
 
 
 def evidence(found: dict[str, str]) -> Evidence:
