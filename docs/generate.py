@@ -162,7 +162,7 @@ def since() -> str:
 def _step(old: Cell, new: Cell) -> str:
     parts = [f"## Warp {new.header.warp}"]
     verdict = compare(old, new)
-    for effect, meaning, _, flipped in report.by_effect(verdict.flips):
+    for effect, _, meaning, flipped in report.by_effect(verdict):
         parts.append(f"### {new.header.warp}: {effect}\n\n{meaning.capitalize()}.")
         for contract, statement, hint, _ in flipped:
             flips = [flip for flip in verdict.flips if (flip.contract, flip.effect) == (contract, effect)]

@@ -29,23 +29,23 @@ HAZARD, OBSERVATION = "struct.lazy-read", "tape.nested"
         ("tape.zero", {"outcome": "pass"}, {"outcome": "crash"}, "broken", False),
         ("tape.zero", {"outcome": "pass"}, {"outcome": "unsupported"}, "broken", False),
         ("tape.zero", {"outcome": "fail"}, {"outcome": "pass"}, "repaired", True),
-        ("tape.zero", {"outcome": "unsupported"}, {"outcome": "pass"}, "gained", True),
+        ("tape.zero", {"outcome": "unsupported"}, {"outcome": "pass"}, "new", True),
         ("tape.zero", {"outcome": "fail", "observed": 1}, {"outcome": "fail", "observed": 2}, "changed", True),
         ("tape.zero", {"outcome": "fail", "observed": 1}, {"outcome": "fail", "observed": 1}, None, True),
         ("tape.zero", {"outcome": "not-run"}, {"outcome": "pass"}, None, False),
-        ("tape.zero", {"outcome": "unsupported"}, {"outcome": "fail"}, "changed", True),
+        ("tape.zero", {"outcome": "unsupported"}, {"outcome": "fail"}, "new", True),
         ("tape.zero", {"outcome": "fail"}, {"outcome": "crash"}, "changed", True),
         (HAZARD, {"outcome": "pass"}, {"outcome": "fail"}, "repaired", True),
         (HAZARD, {"outcome": "pass"}, {"outcome": "crash"}, "changed", True),
         (HAZARD, {"outcome": "pass"}, {"outcome": "timeout"}, "changed", True),
         (HAZARD, {"outcome": "pass"}, {"outcome": "unsupported"}, "changed", True),
-        (HAZARD, {"outcome": "unsupported"}, {"outcome": "fail"}, "changed", True),
+        (HAZARD, {"outcome": "unsupported"}, {"outcome": "fail"}, "new", True),
         (HAZARD, {"outcome": "fail"}, {"outcome": "pass"}, "trap appeared", True),
-        (HAZARD, {"outcome": "unsupported"}, {"outcome": "pass"}, "trap appeared", True),
+        (HAZARD, {"outcome": "unsupported"}, {"outcome": "pass"}, "new", True),
         (OBSERVATION, {"observed": 1}, {"observed": 1}, None, True),
         (OBSERVATION, {"observed": 1}, {"observed": 2}, "changed", True),
         (OBSERVATION, {"observed": 1}, {"outcome": "crash"}, "changed", True),
-        (OBSERVATION, {"outcome": "unsupported"}, {"observed": 1}, "gained", True),
+        (OBSERVATION, {"outcome": "unsupported"}, {"observed": 1}, "new", True),
     ],
 )
 def test_the_effect_of_a_flip(verdict, contract, old, new, effect, safe):
@@ -78,7 +78,7 @@ def test_the_safe_form_of_a_trap_is_a_guarantee(verdict):
     form = {"case": "square-safe", "kind": REGISTRY["codegen.nonlinear-after-loop[square-safe]"].kind}
     result = verdict(form, {**form, "outcome": "fail"}, "codegen.nonlinear-after-loop")
     assert [flip.effect for flip in result.flips] == ["broken"]
-    assert result.sentence == "Guarantees broken: 1."
+    assert result.sentence == "Guarantees broken: 1 (codegen.nonlinear-after-loop)."
 
 
 def test_both_observations_are_shown(verdict):
@@ -100,6 +100,28 @@ def test_cases_that_flip_alike_are_shown_together(make_record, make_cell):
     old = [make_record("tape.zero", case=case, warp="1.12.1", outcome=before) for case, (before, _) in outcomes.items()]
     new = [make_record("tape.zero", case=case, outcome=after) for case, (_, after) in outcomes.items()]
     verdict = compare(make_cell(*old, warp="1.12.1"), make_cell(*new))
-    (broken, _, count, (flipped,)), (repaired, *_) = by_effect(verdict.flips)
-    assert (broken, count, repaired) == ("broken", 3, "repaired")
+    broken, repaired = by_effect(verdict)
+    assert (broken.heading, repaired.heading) == ("broken, 1 contract (3 cases)", "repaired, 1 contract")
+    (flipped,) = broken.contracts
     assert list(flipped.ways) == ["cpu, gpu guarantee: pass → fail", "last guarantee: pass → crash"]
+
+
+def test_what_is_new_is_no_trap_and_what_is_wrong_in_it_comes_first(make_record, make_cell):
+    names = ["tape.reset", HAZARD, "tape.zero"]
+    old = [make_record(name, warp="1.12.1", outcome="unsupported") for name in names]
+    new = [make_record("tape.reset"), make_record(HAZARD), make_record("tape.zero", outcome="fail")]
+    (group,) = by_effect(compare(make_cell(*old, warp="1.12.1"), make_cell(*new)))
+    assert group.heading == "new in Warp 1.19.0, 3 contracts"
+    assert [flipped.contract for flipped in group.contracts] == ["tape.zero", HAZARD, "tape.reset"]
+
+
+def test_what_is_repaired_is_named(make_record, make_cell):
+    cases = ["cpu", "gpu"]
+    old = [make_record("tape.zero", case=case, warp="1.12.1", outcome="fail") for case in cases]
+    new = [make_record("tape.zero", case=case) for case in cases]
+    verdict = compare(make_cell(*old, warp="1.12.1"), make_cell(*new))
+    assert verdict.safe
+    assert (
+        verdict.sentence
+        == "No guarantee broke. Repaired, so code that leaned on the old behaviour changes: 1 (tape.zero)."
+    )

@@ -10,13 +10,13 @@ from tapecheck.contract import contract, full_name, text_of
 from tapecheck.results import Cell, Record
 from tapecheck.speed import Speed
 
-Effect = Literal["broken", "trap appeared", "changed", "gained", "repaired"]
+Effect = Literal["broken", "trap appeared", "changed", "repaired", "new"]
 MEANING: dict[Effect, str] = {
     "broken": "a guarantee that the old release kept and the new one does not",
     "trap appeared": "a hazard that the old release did not have",
     "changed": "documented nowhere, or still violated, and not as before",
-    "gained": "what the old release did not offer",
     "repaired": "now kept, or a trap now gone: code that leaned on the old behaviour gets other numbers",
+    "new": "what the old release does not offer, be it right, wrong or a trap in the new one",
 }
 
 UNANSWERED = ("not-run", "untested", "blocked", "error")
@@ -72,10 +72,15 @@ class Verdict(msgspec.Struct, kw_only=True):
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        broken = sum(flip.effect == "broken" for flip in self.flips)
+        broken, repaired = self._named("broken"), self._named("repaired")
         said = f"Guarantees broken: {broken}." if broken else "" if self.unanswered else "No guarantee broke."
-        unknown = f"No verdict: {len(self.unanswered)} not answered." if self.unanswered else ""
-        return " ".join(filter(None, (said, unknown)))
+        other = f"Repaired, so code that leaned on the old behaviour changes: {repaired}." if repaired else ""
+        unknown = {line.partition(":")[0].partition("[")[0] for line in self.unanswered}
+        return " ".join(filter(None, (said, other, f"No verdict: {len(unknown)} not answered." if unknown else "")))
+
+    def _named(self, effect: Effect) -> str:
+        names = list(dict.fromkeys(flip.contract for flip in self.flips if flip.effect == effect))
+        return f"{len(names)} ({', '.join(names)})" if names else ""
 
 
 def compare(old: Cell, new: Cell) -> Verdict:
@@ -83,7 +88,7 @@ def compare(old: Cell, new: Cell) -> Verdict:
     after = {record.key: record for record in new.records}
     answered = [record for record in old.records if record.outcome not in UNANSWERED]
     flips = [flip for record in answered if (flip := _flip(record, after.get(record.key))) is not None]
-    flips.sort(key=lambda flip: list(MEANING).index(flip.effect))
+    flips.sort(key=lambda f: (list(MEANING).index(f.effect), f.new_outcome == "pass", f.kind != "hazard"))
     unanswered = [line for record in answered if (line := _unanswered(record, after.get(record.key)))]
     if not answered:
         unanswered.append(f"nothing was judged on Warp {old.header.warp}")
@@ -128,6 +133,8 @@ def _flip(old: Record, new: Record | None) -> Flip | None:
 
 
 def _effect(old: Record, new: Record) -> Effect | None:
+    if old.outcome == "unsupported" != new.outcome:
+        return "new"
     kept, keeps = old.outcome == "pass", new.outcome == "pass"
     if new.kind == "observation" and {old.outcome, new.outcome} <= {"pass", "fail"}:
         return "changed" if old.observed != new.observed else None
@@ -138,7 +145,7 @@ def _effect(old: Record, new: Record) -> Effect | None:
     if new.kind == "guarantee" and kept:
         return "broken"
     if keeps:
-        return "gained" if old.outcome == "unsupported" else "repaired" if new.kind == "guarantee" else "changed"
+        return "repaired" if new.kind == "guarantee" else "changed"
     return "changed"
 
 

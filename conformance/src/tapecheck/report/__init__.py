@@ -15,7 +15,7 @@ from tapecheck.contract import REGISTRY, SOURCES, Contract, catalogue, full_name
 from tapecheck.expectations import Entry, default_path, of
 from tapecheck.matrix import Matrix
 from tapecheck.results import NOT_JUDGED, Record
-from tapecheck.upgrade import MEANING, Flip, Verdict
+from tapecheck.upgrade import MEANING, Effect, Flip, Verdict
 
 MARKS = {
     "pass": "✓",
@@ -148,7 +148,7 @@ def write_verdict(verdict: Verdict, folder: Path) -> list[Path]:
     """Writes the verdict of an upgrade as Markdown and JSON; their paths."""
     stem = f"upgrade-{verdict.old}-{verdict.new}-{verdict.device.replace(':', '')}"
     return [
-        _write(folder / f"{stem}.md", render("upgrade.md", verdict=verdict, groups=by_effect(verdict.flips))),
+        _write(folder / f"{stem}.md", render("upgrade.md", verdict=verdict, groups=by_effect(verdict))),
         _write(folder / f"{stem}.json", _json(verdict)),
     ]
 
@@ -162,17 +162,29 @@ class Flipped(NamedTuple):
     ways: dict[str, list[str]]
 
 
-def by_effect(flips: Sequence[Flip]) -> list[tuple[str, str, int, list[Flipped]]]:
-    """Flips by what they mean, the worst first: the effect, its meaning, how many there are, the contracts."""
-    found: list[tuple[str, str, int, list[Flipped]]] = []
+class Group(NamedTuple):
+    """What has one effect: the effect, its heading with how many contracts, its meaning, the contracts."""
+
+    effect: Effect
+    heading: str
+    meaning: str
+    contracts: list[Flipped]
+
+
+def by_effect(verdict: Verdict) -> list[Group]:
+    """The flips of a verdict by what they mean, the worst first."""
+    found: list[Group] = []
     for effect, meaning in MEANING.items():
-        groups: dict[str, list[Flip]] = {}
-        for flip in flips:
+        flips: dict[str, list[Flip]] = {}
+        for flip in verdict.flips:
             if flip.effect == effect:
-                groups.setdefault(flip.contract, []).append(flip)
-        if groups:
-            contracts = [Flipped(name, g[0].statement, g[0].hint, _ways(g)) for name, g in groups.items()]
-            found.append((effect, meaning, sum(map(len, groups.values())), contracts))
+                flips.setdefault(flip.contract, []).append(flip)
+        if flips:
+            title = f"new in Warp {verdict.new}" if effect == "new" else effect
+            cases = sum(map(len, flips.values()))
+            count = f"{len(flips)} contract{'s' * (len(flips) > 1)}" + f" ({cases} cases)" * (cases > len(flips))
+            contracts = [Flipped(name, f[0].statement, f[0].hint, _ways(f)) for name, f in flips.items()]
+            found.append(Group(effect, f"{title}, {count}", meaning, contracts))
     return found
 
 

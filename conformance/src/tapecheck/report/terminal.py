@@ -145,9 +145,9 @@ def _asides(records: Sequence[Record]) -> list[str]:
 def print_verdict(console: Console, verdict: Verdict) -> None:
     """Every flip with both observations, and what to write instead."""
     console.rule(verdict.title)
-    for effect, meaning, count, contracts in by_effect(verdict.flips):
-        console.print(f"\n[bold]{effect}[/] ({count}): {meaning}")
-        for flipped in contracts:
+    for group in by_effect(verdict):
+        console.print(f"\n[bold]{group.heading}[/]: {group.meaning}", highlight=False)
+        for flipped in group.contracts:
             console.print(f"\n  [bold]{flipped.contract}[/]", highlight=False)
             lines = [(4, flipped.statement)]
             for way, changes in flipped.ways.items():
