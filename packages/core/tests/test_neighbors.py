@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sphweft import DomainDescription, InputError, OperationProperties, ParticleState, SupportMode
+from sphweft import AdjacencyList, DomainDescription, InputError, OperationProperties, ParticleState, SupportMode
 from sphweft.neighbors import HashGrid, NeighborList, neighbor_list
 
 DTYPES = (torch.float32, torch.float64)
@@ -403,3 +403,14 @@ def test_half_a_side_is_within_reach():
 def test_grid_radius(radius):
     with pytest.raises(InputError, match="radius: expected a finite positive length"):
         HashGrid(GOOD.positions, radius)
+
+
+def test_a_list_prints_as_one_line():
+    state = scattered(40, 2, 0.2, torch.float32)
+    found = neighbor_list(state, scattered(50, 2, 0.2, torch.float32), margin=0.05)
+    pairs = len(found.neighbors)
+    text = f"query_count=40, reference_count=50, pairs={pairs}"
+    assert repr(found) == f"NeighborList({text}, dtype=torch.float32, margin=0.05, device=cpu)"
+    assert repr(AdjacencyList.empty(3, 4, found.neighbors.device)) == (
+        "AdjacencyList(query_count=3, reference_count=4, pairs=0, device=cpu)"
+    )

@@ -9,7 +9,7 @@ import torch
 from sphweft.errors import InputError, same_device, tensor_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdjacencyList:
     """Compressed rows: the references of query i are `neighbors[offsets[i] : offsets[i] + counts[i]]`.
 
@@ -40,6 +40,14 @@ class AdjacencyList:
         if self.counts.shape != self.offsets.shape:
             raise InputError("counts", f"shape {tuple(self.offsets.shape)}", f"shape {tuple(self.counts.shape)}")
         self._check_values()
+
+    def __repr__(self) -> str:
+        sizes = f"query_count={self.query_count}, reference_count={self.reference_count}, pairs={len(self.neighbors)}"
+        return f"{type(self).__name__}({sizes}, {self._further()}device={self.neighbors.device})"
+
+    def _further(self) -> str:
+        """What a kind of list has to say of itself besides."""
+        return ""
 
     def _check_values(self) -> None:
         pairs = self.neighbors.shape[0]

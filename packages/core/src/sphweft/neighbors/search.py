@@ -48,7 +48,7 @@ class Snapshot(NamedTuple):
     supports: torch.Tensor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NeighborList(AdjacencyList):
     """An adjacency list that a search made, and what it was made for.
 
@@ -68,6 +68,9 @@ class NeighborList(AdjacencyList):
 
     def __post_init__(self) -> None:
         """Right by construction."""
+
+    def _further(self) -> str:
+        return f"dtype={self.query.positions.dtype}, margin={self.margin:g}, "
 
     def check_made_for(self, mode: SupportMode, domain: DomainDescription | None) -> None:
         """Refuses a use for which pairs may be missing.
