@@ -208,6 +208,7 @@ def test_the_command(tmp_path):
         env={**os.environ, "COLUMNS": "300"},
     )
     assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stderr == "" and done.stdout.startswith("─")
     assert "fail bridge.aliased-once" in done.stdout
     assert "observed 2 times what is due" in done.stdout
     assert "instead: Read each distinct array's gradient once" in done.stdout

@@ -107,12 +107,13 @@ def test_no_verdict_where_nothing_was_judged(invoke):
     assert f"nothing was judged on Warp {version}" in result.stdout
 
 
-def test_an_upgrade_of_a_part(invoke, tmp_path):
+def test_an_upgrade_of_a_part(invoke, tmp_path, capfd):
     version = installed_version("warp-lang")
     result = invoke("upgrade", version, version, "retain.last-write-wins", "--no-speed")
     assert result.exit_code == 0
     assert f"Warp {version} → {version} on cpu: retain.last-write-wins" in result.stdout
     assert (tmp_path / f"build/conformance/partial/upgrade-{version}-{version}-cpu.md").is_file()
+    assert capfd.readouterr().out == ""  # what pytest says of its progress is for a terminal
 
 
 def test_matrix_writes_three_files_and_says_where(invoke, results):
@@ -143,6 +144,12 @@ def test_explain_reads_well(invoke, results):
     parts = ("MUST", "What to write: ", "Warp's issue 1062", "1.12.1", "observed [2, 2, 2, 2]", "Known to differ")
     for part in (*parts, "The check", "def last_write_wins", "It has been seen to fail"):
         assert part in text
+
+
+def test_explain_says_what_it_does(invoke):
+    text = " ".join(invoke("explain", "--help").stdout.replace("│", " ").split())
+    assert "Explain one contract, such as retain.last-write-wins: what must hold, what each Warp release does" in text
+    assert "or with one of its cases, tape.nested[" in text
 
 
 def test_explain_without_results(invoke):

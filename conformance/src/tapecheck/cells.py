@@ -91,7 +91,7 @@ def faults(overlay: Overlay, *, only: Sequence[str] = (), workers: int = 2) -> i
 
 def _pytest(overlay: Overlay, workers: int, only: Sequence[str], arguments: Sequence[str], quiet: bool = False) -> int:
     command = [sys.executable, "-m", "pytest", "--pyargs", "tapecheck", "-q", "--tb=short", "-p", "no:cacheprovider"]
-    command += ["-p", "no:benchmark"]  # where it is installed, it makes a folder
+    command += ["--disable-warnings", "-p", "no:benchmark"]  # the latter makes a folder where it is installed
     command += ["-n", str(workers), "--dist", "worksteal", f"--tapecheck-only={','.join(only)}", *arguments]
     done = subprocess.run(command, env=overlay.environment, capture_output=quiet, text=True)
     if quiet and done.returncode not in (0, 1):

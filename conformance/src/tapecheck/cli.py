@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +13,9 @@ from rich.markdown import Markdown
 from rich.table import Column
 from rich.table import Table as Grid
 
-from tapecheck import __version__, bisection, cells, contracts, report, speed
+from tapecheck import __version__, bisection, cells, contracts, report, running, speed
 from tapecheck import expectations as known
+from tapecheck.capture import captured
 from tapecheck.contract import FAMILIES, REGISTRY, Contract, catalogue, checks_named, did_you_mean
 from tapecheck.expectations import fixing
 from tapecheck.hunt import commands as hunting
@@ -28,6 +30,7 @@ from tapecheck.options import (
     ExpectationFile,
     Files,
     Folder,
+    Identifier,
     Names,
     OneDevice,
     Plan,
@@ -85,7 +88,7 @@ def run(
     """Judge a subject on one Warp and its devices, and write a result file for each."""
     with clear_errors():
         names = _known_names(only or [])
-        find(subject)
+        _find_quietly(subject)
         known.of(subject, expectations)
         status = cells.run(
             overlay(warp, store),
@@ -115,7 +118,7 @@ def judge(
     """Judge a bridge of your own; the exit status is 0 only where it violates no contract."""
     with clear_errors():
         names = _known_names(only or [])
-        find(subject)
+        _find_quietly(subject)
         chosen = overlay(warp, store)
         with console.status(f"judging {subject} on Warp {chosen.version} {device}"):
             status = cells.run(
@@ -225,7 +228,7 @@ def bench(
 
 @app.command()
 def bisect(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id, or `id[case]`.")],
+    identifier: Identifier,
     device: OneDevice = "cpu",
     results: Annotated[Path, typer.Option(help="Folder of earlier results: they say where to look first.")] = RESULTS,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results made here.")] = BISECTIONS,
@@ -248,11 +251,14 @@ def bisect(
 
 @app.command()
 def explain(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="A contract's id, or `id[case]`.")],
+    identifier: Identifier,
     output: Folder = RESULTS,
     expectations: ExpectationFile = None,
 ) -> None:
-    """Show one contract: statement, source, outcome by release, what to write, kernels, check, faults."""
+    """Explain one contract, such as retain.last-write-wins: what must hold, what each Warp release does, what to write.
+
+    Below stand the kernels in which that was seen, the check, and the faults that it was seen to catch.
+    """
     with clear_errors():
         contracts.load()
         row, _ = checks_named(identifier)
@@ -327,6 +333,14 @@ def _timed(base: Overlay, candidate: Overlay, device: str) -> speed.Speed:
         return speed.compare(base, candidate, device)
 
 
+def _find_quietly(subject: str) -> None:
+    """Finds a subject; where its module starts Warp, Warp has been started, and what it says of itself caught."""
+    if subject not in KNOWN:
+        with captured():
+            running.prepare()
+    find(subject)
+
+
 def _known_names(names: Sequence[str]) -> list[str]:
     contracts.load()
     for name in names:
@@ -360,11 +374,12 @@ def _fresh_cell(warp: Overlay, output: Path, device: str, workers: int, only: Se
     path = cell_path(output / "partial" if only else output, "warp", warp.version, device)
     cell = None if only else cells.fresh(path, "warp", warp)
     if cell is None:
-        if (status := cells.run(warp, output, [device], only=only, workers=workers)) not in JUDGED:
+        quiet = not console.is_terminal
+        if (status := cells.run(warp, output, [device], only=only, workers=workers, quiet=quiet)) not in JUDGED:
             raise typer.Exit(status)
         cell = complete(read(path))
     else:
-        console.print(f"fresh result: {path}", style="dim", highlight=False)
+        print(f"fresh result: {path}", file=sys.stderr)
     return cell
 
 

@@ -28,6 +28,10 @@ Devices = Annotated[
     list[str] | None, typer.Option("--device", help="Warp device; left out, the CPU and every CUDA device.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Keep cells that this suite has already judged.")]
+Identifier = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="A contract's id, alone or with one of its cases, tape.nested\\[caught]."),
+]
 Names = Annotated[list[str] | None, typer.Argument(help="Families and contract ids; left out, all.")]
 Files = Annotated[list[Path] | None, typer.Argument(help="Result files; left out, those of the output folder.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Releases due: a tag, 'all', or versions by commas.")]
