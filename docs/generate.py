@@ -313,6 +313,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 EVIDENCE = "[The same, cell by cell with what was expected and observed](conformance/matrix.html)."
+NOTE = "> In the repository parts of this page are missing: `nox -s docs` fills them in.\n\n"
 LINK = re.compile(r"(\]\()([^)#:\s]+)(?=[)#])")
 
 
@@ -333,8 +334,9 @@ def _listing(path: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in the facts, and points links that leave docs/ to their page here."""
-    text = re.sub(r"<!-- generated: ([\w ]+) -->", lambda found: str(FACTS[found[1]]()), markdown)
+    """Fills in the facts, drops the note that they are missing, points links that leave docs/ to their page here."""
+    given = markdown.replace(NOTE, "")
+    text = re.sub(r"<!-- generated: ([\w ]+) -->", lambda found: str(FACTS[found[1]]()), given)
 
     def here(found: re.Match[str]) -> str:
         folder = os.path.dirname(page.file.src_uri)
