@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from sphweft import AdjacencyList, DomainDescription, InputError, OperationProperties, ParticleState, SupportMode
 from sphweft.neighbors import HashGrid, NeighborList, neighbor_list
+from sphweft.runtime import LARGE, fresh_indices
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -414,3 +417,17 @@ def test_a_list_prints_as_one_line():
     assert repr(AdjacencyList.empty(3, 4, found.neighbors.device)) == (
         "AdjacencyList(query_count=3, reference_count=4, pairs=0, device=cpu)"
     )
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
+@pytest.mark.parametrize(("nbytes", "asked"), [(LARGE, True), (LARGE - 4, False)])
+def test_large_lists_lie_in_large_pages(nbytes, asked):
+    made = fresh_indices(nbytes // 4, torch.device("cpu"))
+    middle = made.data_ptr() + nbytes // 2
+    mapping, flags = range(0), {}
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if addresses := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            mapping = range(*(int(address, 16) for address in addresses.groups()))
+        elif line.startswith("VmFlags:"):
+            flags[mapping] = line.split()
+    assert [("hg" in told) for mapping, told in flags.items() if middle in mapping] == [asked]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +23,9 @@ LOCK = threading.RLock()
 
 SCALARS: dict[torch.dtype, Any] = {torch.float32: wp.float32, torch.float64: wp.float64, torch.int32: wp.int32}
 DTYPES: dict[Any, torch.dtype] = {scalar: dtype for dtype, scalar in SCALARS.items()}
+
+LARGE = 1 << 25
+"""From how many bytes on memory is asked for in large pages: what the C library maps anew each time."""
 
 
 @contextmanager
@@ -47,6 +53,17 @@ def warp_device(device: torch.device) -> Any:
     """The Warp device that a torch device is."""
     start()
     return wp.device_from_torch(device)
+
+
+def fresh_indices(count: int, device: torch.device) -> torch.Tensor:
+    """An int32 tensor of undefined values; where the system has large pages, a large one is faulted in by those."""
+    made = torch.empty(count, dtype=torch.int32, device=device)
+    if device.type == "cpu" and made.nbytes >= LARGE and sys.platform == "linux":
+        begin, page = made.data_ptr(), mmap.PAGESIZE
+        ahead = -begin % page
+        within = ctypes.c_size_t((made.nbytes - ahead) // page * page)
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(begin + ahead), within, mmap.MADV_HUGEPAGE)
+    return made
 
 
 @cache

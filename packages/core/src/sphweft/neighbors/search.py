@@ -14,7 +14,7 @@ from sphweft.errors import InputError, of_type
 from sphweft.neighbors.adjacency import AdjacencyList
 from sphweft.neighbors.grid import HashGrid, launch
 from sphweft.neighbors.rows import LANES, row_kernels
-from sphweft.runtime import LOCK, SCALARS, element_type
+from sphweft.runtime import LOCK, SCALARS, element_type, fresh_indices
 from sphweft.slices import Slice, side_by_side, slices_of
 from sphweft.state import DomainDescription, OperationProperties, ParticleState, check_together
 from sphweft.transforms import outside_transforms, plain
@@ -214,7 +214,7 @@ def _search(
         search.query_pitch = queries.shape[1]
     search.room = room = _room(grid, count)
     counts = torch.empty(count, dtype=torch.int32, device=device)
-    notes = torch.empty(2 * room * count, dtype=torch.int32, device=device)
+    notes = fresh_indices(2 * room * count, device)
     search.notes, search.counts = array_over(notes, wp.int32, ()), array_over(counts, wp.int32, ())
     several = device.type == "cpu" and torch.get_num_threads() > 1
     parts = slices_of(count) if several else [Slice(0, count)]
@@ -224,7 +224,7 @@ def _search(
     if pairs >= 2**31:
         raise InputError("query, reference", "fewer than 2³¹ pairs", str(pairs), "the supports or the margin are large")
     offsets = (ends - counts).int()
-    neighbors = torch.empty(pairs, dtype=torch.int32, device=device)
+    neighbors = fresh_indices(pairs, device)
     # on the CPU a few rows at a time are unsorted, in memory that stays in the processor's cache
     apart, batch, length = (0, BATCH, BATCH * int(counts.max())) if device.type == "cpu" else (1, 1, pairs)
     rows = [array_over(each, wp.int32, ()) for each in (offsets, neighbors)]
