@@ -142,9 +142,9 @@ def sweep(session: nox.Session) -> None:
 
 @session
 def fuzz(session: nox.Session) -> None:
-    """Try 20,000 examples of particles, and of what happens to caches, beside the oracle."""
+    """Try 20,000 examples of particles, and of what happens to caches, beside the oracle; end at the first failure."""
     session.env["FUZZ_EXAMPLES"] = "20000"
-    python(session, "pytest", "-q", "-n", "2", "conformance/tests/test_fuzz.py", *session.posargs)
+    python(session, "pytest", "-q", "-x", "-n", "2", "conformance/tests/test_fuzz.py", *session.posargs)
 
 
 @session

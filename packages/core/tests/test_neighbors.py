@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sphweft import AdjacencyList, DomainDescription, InputError, OperationProperties, ParticleState, SupportMode
+from sphweft import (
+    AdjacencyList,
+    DomainDescription,
+    InputError,
+    OperationProperties,
+    ParticleState,
+    SupportMode,
+    runtime,
+)
 from sphweft.neighbors import HashGrid, NeighborList, neighbor_list
 from sphweft.runtime import LARGE, fresh_indices
 
@@ -420,14 +429,21 @@ def test_a_list_prints_as_one_line():
 
 
 @pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
-@pytest.mark.parametrize(("nbytes", "asked"), [(LARGE, True), (LARGE - 4, False)])
-def test_large_lists_lie_in_large_pages(nbytes, asked):
-    made = fresh_indices(nbytes // 4, torch.device("cpu"))
-    middle = made.data_ptr() + nbytes // 2
+def test_large_lists_lie_in_large_pages():
+    made = fresh_indices(LARGE // 4, torch.device("cpu"))
+    middle = made.data_ptr() + LARGE // 2
     mapping, flags = range(0), {}
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if addresses := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
             mapping = range(*(int(address, 16) for address in addresses.groups()))
         elif line.startswith("VmFlags:"):
             flags[mapping] = line.split()
-    assert [("hg" in told) for mapping, told in flags.items() if middle in mapping] == [asked]
+    assert [("hg" in told) for mapping, told in flags.items() if middle in mapping] == [True]
+
+
+@pytest.mark.parametrize(("nbytes", "asked"), [(LARGE, 1), (LARGE - 4, 0)])
+def test_large_pages_are_asked_for_large_lists_alone(monkeypatch, nbytes, asked):
+    libc = MagicMock()
+    monkeypatch.setattr(runtime.ctypes, "CDLL", lambda _: libc)
+    fresh_indices(nbytes // 4, torch.device("cpu"))
+    assert libc.madvise.call_count == asked
