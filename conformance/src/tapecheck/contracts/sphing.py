@@ -19,6 +19,8 @@ FIELD: dict[str, tuple[int, ...]] = {"interpolate": (2, 3), **dict.fromkeys(SCHE
 """Trailing axes of an operator's field: one choice each, since some implementations compile for each."""
 TOLERANCE = 1e-12
 """Of the sum of a number's terms, each taken absolutely."""
+STEP = 2.0**-20
+"""How far at most factors are moved, relative to themselves, to see how large the terms are."""
 
 
 def check_operators(identifier: str, **options: Any) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
@@ -189,25 +191,27 @@ def side_of(name: str) -> str:
 def compared(observed: dict[str, torch.Tensor], call: Call, query: Any, reference: Any) -> dict[str, str]:
     """What is to be said of results, where these rows interact without a mask, and all others have and give nothing.
 
-    Right is what differs from plain torch by no more than `TOLERANCE` times the sum of the absolute terms.
+    Right is what differs from plain torch by no more than `TOLERANCE` times its size and its terms' sizes,
+    in whose place stands how far it moves as all factors move by chance (terms cancel within a pair, too).
     """
     from tapecheck.subjects.oracle import run
 
     rows = {"query": query.nonzero()[:, 0], "reference": reference.nonzero()[:, 0]}
+    part = narrowed(call, rows["query"], rows["reference"])
+    factors = [name for name in part.tensors if not name.endswith(("positions", "supports", "kinds"))]
     seed = seed_of(observed["value"])[rows["query"]]
 
-    def plain(query: torch.Tensor, reference: torch.Tensor, seed: torch.Tensor) -> dict[str, torch.Tensor]:
-        part, leaves = with_leaves(narrowed(call, query, reference))
-        output = run(part)
-        return {"value": output.detach()} | pulled_back(output, leaves, seed)
+    def plain(factor: Callable[[torch.Tensor], torch.Tensor]) -> dict[str, torch.Tensor]:
+        own, leaves = with_leaves(part.replacing({name: factor(part.tensors[name]) for name in factors}))
+        output = run(own)
+        return {"value": output.detach()} | pulled_back(output, leaves, factor(seed))
 
-    due = plain(rows["query"], rows["reference"], seed)
-    by_reference = [plain(rows["query"], row[None], seed) for row in rows["reference"]]
-    by_query = [plain(row[None], rows["reference"], seed[at][None]) for at, row in enumerate(rows["query"])]
+    due = plain(lambda given: given)
+    draws = [_draw(salt) for salt in range(3)]
+    moved = [plain(lambda given, draw=draw: given * (1 + STEP * (2 * draw(*given.shape) - 1))) for draw in draws]
     found = {}
     for name, value in due.items():
-        parts = by_query if side_of(name) == "reference" else by_reference
-        terms = sum((part[name].abs() for part in parts), torch.zeros_like(value))
+        terms = value.abs() + sum((each[name] - value).abs() / STEP for each in moved)
         count = len(query if side_of(name) == "query" else reference)
         spread = [
             value.new_zeros(count, *value.shape[1:]).index_copy(0, rows[side_of(name)], part) for part in (value, terms)
