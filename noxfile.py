@@ -129,7 +129,14 @@ def bench_gate(session: nox.Session) -> None:
     kept = ROOT / "build/gate/history" / f"{datetime.now(timezone.utc):%Y-%m-%dT%H-%M-%S}.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
     session.env["WARP_CACHE_PATH"] = str(ROOT / "build/gate/kernels/speed")
-    python(session, "pytest", "-q", "benchmarks/core/test_core.py", f"--benchmark-json={kept}")
+    python(
+        session,
+        "pytest",
+        "-q",
+        "benchmarks/core/test_core.py",
+        "--benchmark-columns=median,iqr,rounds",
+        f"--benchmark-json={kept}",
+    )
     session.run(PYTHON, "benchmarks/core/trend.py", str(kept.parent))
     session.run(PYTHON, "benchmarks/core/gate.py", "--history", str(kept), *session.posargs)
 

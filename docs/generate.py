@@ -38,7 +38,6 @@ from tapecheck.subjects import KNOWN, checks_of, find
 from tapecheck.upgrade import MEANING, compare
 
 ROOT = Path(__file__).parents[1]
-PERFORMANCE = "docs/performance-of-the-core.md"
 contracts.load()
 for group in trial.GROUPS:
     trial.load(group)
@@ -241,30 +240,54 @@ def command_line() -> str:
     return re.sub(r"\*\*Commands\*\*:.*?(?=\n## )", "", text, count=1, flags=re.DOTALL)
 
 
+def table_in(name: str, head: str) -> tuple[list[str], list[list[str]]]:
+    """The head and the lines of the first table of a page of docs/ that begins so."""
+    found = re.search(
+        rf"^\| {re.escape(head)}.*?(?=\n\n)", (ROOT / "docs" / name).read_text(), re.MULTILINE | re.DOTALL
+    )
+    if not found:
+        raise ValueError(f"docs/{name} has no table that begins with `| {head}`")
+    first, _, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines())
+    return first, lines
+
+
+def figure(groups: dict[str, dict[str, float]], label: str) -> str:
+    """Bars by name, group by group, each group to a scale of its own."""
+    parts = []
+    for caption, ratios in groups.items():
+        widest = max(ratios.values())
+        parts.append(f"<figcaption>{caption}</figcaption>")
+        parts += [
+            f'<div>{name}<span><i style="width: {85 * ratio / widest:.1f}%"></i>{ratio:.2f}</span></div>'
+            for name, ratio in ratios.items()
+        ]
+    return f'<figure class="bars" aria-label="{label}">{"".join(parts)}</figure>'
+
+
 def bars() -> str:
     """The times of the largest case as multiples of sphweft's, drawn from the table of the page itself."""
-    found = re.search(r"^\| operator \|.*?(?=\n\n)", (ROOT / PERFORMANCE).read_text(), re.MULTILINE | re.DOTALL)
-    if not found:
-        raise ValueError(f"{PERFORMANCE} has no table whose first column is `operator`")
-    head, _, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines())
-    drawn: dict[tuple[str, ...], list[tuple[str, float]]] = {}
+    head, lines = table_in("performance-of-the-core.md", "operator | particles |")
+    drawn: dict[tuple[str, str, str], dict[str, float]] = {}
     operator = count = ""
     for line in lines:
         operator, count = line[0] or operator, line[1] or count
         times = {name: float(cell.replace(",", "")) for name, cell in zip(head[3:], line[3:], strict=True) if cell}
-        drawn[operator, count, line[2]] = [(name, time / times["sphweft"]) for name, time in times.items()]
-    widest = max(ratio for ratios in drawn.values() for _, ratio in ratios)
-    parts = []
-    for key, ratios in drawn.items():
-        if key[1] == count:
-            parts.append(f"<figcaption>{key[0]}, {key[2]}</figcaption>")
-            parts += [
-                f'<div>{n}<span><i style="width: {85 * r / widest:.1f}%"></i>{r:.1f}</span></div>' for n, r in ratios
-            ]
-    return f'<figure class="bars" aria-label="times relative to sphweft, {count} particles">{"".join(parts)}</figure>'
+        drawn[operator, count, line[2]] = {name: time / times["sphweft"] for name, time in times.items()}
+    largest = {f"{key[0]}, {key[2]}": ratios for key, ratios in drawn.items() if key[1] == count}
+    return figure(largest, f"times relative to sphweft, {count} particles")
+
+
+def across() -> str:
+    """The times of releases as multiples of the newest one's, drawn from the table of the page itself."""
+    head, lines = table_in("performance-across-releases.md", "benchmark | 1.")
+    base, names = head[1].partition(" ")[0], [cell.partition(" / ")[0] for cell in head[2:-1]]
+    ratios = [[float(re.sub(r"\*| .*", "", cell)) for cell in line[2:-1]] + [1.0] for line in lines]
+    drawn = {line[0]: dict(zip([*names, base], found, strict=True)) for line, found in zip(lines, ratios, strict=True)}
+    return figure(drawn, f"times relative to Warp {base}")
 
 
 FACTS: dict[str, Callable[[], Any]] = {
+    "across": across,
     "bars": bars,
     "bridge contracts": lambda: sum(contract.judged == "bridge" for contract in catalogue().values()),
     "checks": lambda: len(REGISTRY),
