@@ -93,15 +93,15 @@ def judged(*arguments):
     return done.returncode, done.stdout
 
 
-def planted(folder, line):
-    """A copy of the core in which each forward pass begins with that line."""
+def planted(folder, line, behind=""):
+    """A copy of the core in which each forward pass begins with that line, and its module ends so."""
     source = folder / "packages/core/src"
     shutil.copytree(ROOT / "packages/core/src", source)
     file = source / "sphweft/bridge/launch.py"
     start = "        refuse_tracing()\n        device = _device_of(tensors)\n"
     text = file.read_text()
     assert text.count(start) == 1
-    file.write_text(text.replace(start, f"{start}        {line}\n"))
+    file.write_text(text.replace(start, f"{start}        {line}\n") + behind)
     return folder
 
 
@@ -133,12 +133,21 @@ def test_a_planted_step_closes_the_gate(tmp_path, line, complaint):
     assert f"density-value-16: {complaint}" in said
 
 
-SLOWER = """import time; t = time.perf_counter() + 0.3 * {seconds}
-        while time.perf_counter() < t: pass"""
+SLOWER = """
+import time
+def slower(self, tensors, run=Launcher.run):
+    begin = time.perf_counter()
+    made = run(self, tensors)
+    end = time.perf_counter()
+    while time.perf_counter() < end + 0.3 * (end - begin):
+        pass
+    return made
+Launcher.run = slower
+"""
 
 
-def test_a_planted_slowdown_closes_the_gate(tmp_path):
-    slow = planted(tmp_path, SLOWER.format(seconds=0.003))
+def test_a_planted_slowdown_of_30_percent_closes_the_gate(tmp_path):
+    slow = planted(tmp_path, "pass", SLOWER)
     arguments = ("--base", str(ROOT), "--candidate", str(slow), "--only", "density-value-4096")
     tries = (judged(*arguments) for _ in range(3))  # on a busy machine one may be inconclusive
     assert any(status == 1 and "density-value-4096 is worse" in said for status, said in tries)
