@@ -5,6 +5,7 @@ import torch
 
 import sphweft
 from sphweft import InputError, inspect
+from sphweft.bridge import ExtraKind, ExtraSpec
 
 
 def state(case, **changes):
@@ -170,3 +171,12 @@ def test_lists_that_must_be_rebuilt(case):
         sphweft.density(moved, listed, validate="full")
     with pytest.raises(InputError, match="adjacency: .* by more than its margin"):
         sphweft.density(state(case, supports=particles.supports + 0.2), listed, validate="full")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [(ExtraKind.TENSOR, ""), (ExtraKind.TENSOR, "referenc"), (ExtraKind.SCALAR, "query")],
+)
+def test_an_extra_says_what_its_rows_are(kind, rows):
+    with pytest.raises(InputError, match=f"rows of charges: expected one of .*, got '{rows}'"):
+        ExtraSpec("charges", kind, rows)

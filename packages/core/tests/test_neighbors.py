@@ -390,7 +390,7 @@ def spoilt(**changes):
         (r"query: expected a ParticleState", {"query": GOOD.positions}),
         (r"domain: expected 2 axes, as the positions, got 3", {"domain": box(3, True, True, True)}),
         (r"domain: expected a DomainDescription", {"domain": [0, 1]}),
-        (r"properties: expected a OperationProperties", {"properties": SupportMode.GATHER}),
+        (r"properties: expected an OperationProperties", {"properties": SupportMode.GATHER}),
     ],
 )
 def test_errors(message, call):

@@ -33,7 +33,8 @@ def of_type(argument: str, value: object, kind: type) -> None:
         InputError: it is not.
     """
     if not isinstance(value, kind):
-        raise InputError(argument, f"a {kind.__name__}", f"{type(value).__name__} {value!r}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InputError(argument, f"{article} {kind.__name__}", f"{type(value).__name__} {value!r}")
 
 
 def tensor_of(argument: str, value: object, dtypes: Sequence[torch.dtype], shape: str) -> torch.Tensor:

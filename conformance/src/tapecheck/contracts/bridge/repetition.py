@@ -167,6 +167,22 @@ def tape_cleared(probe: Probe) -> Evidence:
 
 
 @check_probes(
+    "bridge.leaf-grad", needs=NEEDS, faults=[faults.leaf_filled_behind_torch], near_misses=[faults.gradients_copied]
+)
+def leaf_grad(probe: Probe) -> Evidence:
+    due = gradients(probe, probe.example())
+    arguments, found = probe.example(), {}
+    for calls in (1, 2):
+        outputs = differentiable(outputs_of(probe, arguments))
+        with attributed("backward"):
+            torch.autograd.backward(outputs, seeds_of(outputs))
+        added = {name: leaf.grad for name, leaf in leaves_of(probe, arguments).items()}
+        total = {name: None if gradient is None else calls * gradient for name, gradient in due.items()}
+        found[f"`.grad` after {calls} of 2 calls"] = verdicts(added, total, probe)
+    return all_right(found)
+
+
+@check_probes(
     "bridge.hooks", needs=NEEDS, faults=[faults.gradients_lie_in_a_reused_buffer], near_misses=[faults.gradients_copied]
 )
 def hooks(probe: Probe) -> Evidence:

@@ -155,6 +155,20 @@ def gradients_copied(subject: BridgeSubject) -> BridgeSubject:
     return with_gradients(subject, lambda argument, arguments: lambda gradient: gradient.clone())
 
 
+def leaf_filled_behind_torch(subject: BridgeSubject) -> BridgeSubject:
+    """Backward adds to a leaf's `.grad` itself, and gives torch the gradient to add as well."""
+
+    def make(argument: Any, arguments: list[Any]) -> Callable[[Any], Any]:
+        def backward(gradient: Any) -> Any:
+            with torch.no_grad():
+                argument.grad = gradient.clone() if argument.grad is None else argument.grad + gradient
+            return gradient
+
+        return backward
+
+    return with_gradients(subject, make)
+
+
 def lone_gradient_of_a_neighbour(subject: BridgeSubject) -> BridgeSubject:
     """Where one input alone is differentiable, it gets a gradient that is meant for another position."""
 

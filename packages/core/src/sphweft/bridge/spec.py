@@ -103,9 +103,13 @@ class ExtraSpec:
     Attributes:
         name: the keyword of the call, and the field.
         kind: a floating tensor of shape (n, …), whose entries become scalars or vectors, or a Python number.
-        rows: which population the tensor's first axis belongs to, `"query"`, `"reference"` or `""` for neither.
+        rows: which population the tensor's first axis belongs to, `"query"` or `"reference"`, which is checked at each
+            call, or `"any"`: the kernel then must not read behind the tensor's end. Empty for a number.
         axes: how many trailing axes it must have; None for any number.
         vectors: whether the last axis is a vector of the particles' dimension: an entry is then a matrix of such rows.
+
+    Raises:
+        InputError: a tensor whose rows are not said, or a number that has some.
     """
 
     name: str
@@ -113,6 +117,12 @@ class ExtraSpec:
     rows: str = ""
     axes: int | None = None
     vectors: bool = False
+
+    def __post_init__(self) -> None:
+        known = ("query", "reference", "any") if self.kind is ExtraKind.TENSOR else ("",)
+        if self.rows not in known:
+            remedy = "without it a tensor that is too short would be read, and in backward written, behind its end"
+            raise InputError(f"rows of {self.name}", f"one of {known}", repr(self.rows), remedy if known[0] else "")
 
 
 @dataclass(frozen=True)
@@ -245,7 +255,7 @@ class OperatorSpec:
             if extra.vectors and (value.ndim < 2 or value.shape[-1] != context.query.dimension):
                 expected = f"vectors of {context.query.dimension} components on the last axis"
                 raise InputError(name, expected, f"shape {tuple(value.shape)}")
-            if extra.rows:
+            if extra.rows != "any":
                 count = (context.query if extra.rows == "query" else context.source).count
                 if value.shape[0] != count:
                     expected = f"{count} rows, one a {extra.rows} particle"
