@@ -36,6 +36,16 @@ def test_version(invoke):
     assert invoke("--version").stdout == f"tapecheck {__version__}, Warp {warp}, torch {torch}\n"
 
 
+def test_an_interruption_is_said(invoke, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tapecheck.cells.run", interrupted)
+    done = invoke("run", "retain.last-write-wins")
+    assert done.exit_code == 130
+    assert "interrupted: a result that was being written is incomplete, and says so" in done.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -45,9 +45,12 @@ JUDGED = (0, 1)
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turns the errors that a user can mend into one text and exit status 2."""
+    """Turns the errors that a user can mend into one text and exit status 2, an interruption into a text and 130."""
     try:
         yield
+    except KeyboardInterrupt:
+        console.print("interrupted: a result that was being written is incomplete, and says so", style="bold red")
+        raise typer.Exit(130) from None
     except (NoWarp, BadResult, BadExpectations, fixing.CannotFix, speed.CannotTime, LookupError) as problem:
         text = str(problem.args[0])
     except OSError as problem:
