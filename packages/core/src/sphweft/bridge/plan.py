@@ -109,7 +109,8 @@ class Plan:
         for entry in self.fields:
             value = extras[entry.name] if entry.read is None else entry.read(context)
             if value is None:
-                raise InputError(entry.name, f"a tensor, which {self.spec.name} reads", "nothing")
+                remedy = "they are ParticleState's fifth argument" if entry.name.endswith("_densities") else ""
+                raise InputError(entry.name, f"a tensor, which {self.spec.name} reads", "nothing", remedy)
             found.append(value)
         return found
 
