@@ -120,6 +120,32 @@ def test_plain_torch_keeps_every_contract():
     assert "refused" not in str(transforms)
 
 
+def with_a_count(field, weight):
+    return (field * weight).sin(), (field.detach() > 0.5).to(field)
+
+
+def each_its_own(field, weight):
+    return field.sin(), weight.square()
+
+
+@pytest.mark.parametrize("call", [with_a_count, each_its_own])
+def test_outputs_need_not_all_have_a_gradient_with_respect_to_everything(call):
+    from tapecheck.subjects import plain
+
+    found = failing(judged(BridgeSubject((Probe(call=call, inputs=plain.fields, reference=call),))))
+    assert found <= ARGUMENTS
+
+
+def test_a_gradient_that_one_of_two_outputs_lost_is_missed():
+    from tapecheck.subjects import plain
+
+    def half(field, weight):
+        waves, squares = plain.product(field, weight)
+        return waves, squares.detach()
+
+    assert "bridge.gradcheck[reference]" in failing(judged(of(half)))
+
+
 def test_the_miniature_keeps_every_contract():
     assert {name: j.message for name, j in judged(find("miniature")).items() if j.outcome != "pass"} == {}
 

@@ -129,15 +129,28 @@ def outputs_of(probe: Probe, arguments: Sequence[Any]) -> tuple[torch.Tensor, ..
     return tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
 
 
-def differentiable(outputs: Iterable[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs that can have a gradient."""
+def floating(outputs: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs that could have a gradient."""
     return [output for output in outputs if output.is_floating_point()]
+
+
+def differentiable(outputs: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs that have a gradient; where none has, those that could, so that torch's error is seen."""
+    candidates = floating(outputs)
+    return [output for output in candidates if output.requires_grad] or candidates
 
 
 def seeds_of(outputs: Sequence[torch.Tensor], salt: int = 0) -> list[torch.Tensor]:
     """Seeds for outputs, always the same ones."""
     generator = torch.Generator().manual_seed(salt)
     return [torch.randn(o.shape, dtype=torch.float64, generator=generator).to(o) for o in outputs]
+
+
+def seeds_by_place(probe: Probe) -> dict[int, torch.Tensor]:
+    """The seeds that `gradients` starts from, by the place of the output."""
+    outputs = outputs_of(probe, probe.example())
+    places = [at for at, output in enumerate(outputs) if output.requires_grad]
+    return dict(zip(places, seeds_of([outputs[at] for at in places]), strict=True))
 
 
 def leaves_of(probe: Probe, arguments: Sequence[Any]) -> dict[str, torch.Tensor]:
@@ -233,9 +246,11 @@ def numbered(tensors: Iterable[torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def verdict(observed: torch.Tensor | None, due: torch.Tensor | None, probe: Probe) -> str:
-    """`right to …`, or in what way a tensor is wrong."""
+    """`right to …`, or in what way a tensor is wrong; one that is not there is as good as zeros."""
     if observed is None or due is None:
-        return "right" if observed is due else "missing" if observed is None else "there, where none is due"
+        there = due if observed is None else observed
+        missing = "missing" if observed is None else "there, where none is due"
+        return "right" if there is None or not there.any() else missing
     if observed.shape != due.shape:
         return f"of shape {tuple(observed.shape)}, where {tuple(due.shape)} is due"
     seen, wanted = observed.detach().double().cpu(), due.detach().double().cpu()

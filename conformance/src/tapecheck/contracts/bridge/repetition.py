@@ -16,6 +16,7 @@ from tapecheck.contracts.probing import (
     leaves_of,
     outputs_of,
     pulled_back,
+    seeds_by_place,
     seeds_of,
     varied,
     verdicts,
@@ -109,7 +110,7 @@ def retain_graph(probe: Probe) -> Evidence:
 )
 def some_inputs(probe: Probe) -> Evidence:
     due = gradients(probe, probe.example())
-    found = {}
+    seeds, found = seeds_by_place(probe), {}
     for name in due:
         arguments = probe.example()
         outputs = differentiable(outputs_of(probe, arguments))
@@ -121,7 +122,9 @@ def some_inputs(probe: Probe) -> Evidence:
         arguments = probe.example()
         for other, leaf in leaves_of(probe, arguments).items():
             leaf.requires_grad_(other == name)
-        found[f"only {name} differentiable"] = verdicts(gradients(probe, arguments), {name: due[name]}, probe)
+        mine = {at: output for at, output in enumerate(outputs_of(probe, arguments)) if output.requires_grad}
+        observed = pulled_back(probe, arguments, list(mine.values()), [seeds[at] for at in mine]) if mine else {}
+        found[f"only {name} differentiable"] = verdicts(observed, {name: due[name]}, probe)
     return all_right(found)
 
 

@@ -12,7 +12,7 @@ from tapecheck.contracts.probing import (
     all_right,
     attributed,
     check_probes,
-    differentiable,
+    floating,
     gradients,
     numbered,
     of_precision,
@@ -44,14 +44,14 @@ class Pure:
         self.arguments = probe.example(3) if callable(probe.inputs) else probe.example()
         self.positions = probe.positions
         self.inputs = [self.arguments[at].detach() for at in self.positions]
-        self.seeds = seeds_of(differentiable(outputs_of(probe, self.arguments)))
+        self.seeds = seeds_of(floating(outputs_of(probe, self.arguments)))
         self.judged = of_precision(probe, self.arguments, 1e-5, 2e-2)
 
     def outputs(self, *inputs: Any) -> tuple[Any, ...]:
         arguments = list(self.arguments)
         for at, value in zip(self.positions, inputs, strict=True):
             arguments[at] = value
-        return tuple(differentiable(outputs_of(self.probe, arguments)))
+        return tuple(floating(outputs_of(self.probe, arguments)))
 
     def scalar(self, *inputs: Any) -> Any:
         return sum((seed * output).sum() for seed, output in zip(self.seeds, self.outputs(*inputs), strict=True))

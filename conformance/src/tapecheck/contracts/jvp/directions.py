@@ -9,11 +9,11 @@ from tapecheck.contracts.probing import (
     attributed,
     check_probes,
     copies,
-    differentiable,
     gradients,
     of_precision,
     outputs_of,
     refusal,
+    seeds_by_place,
     seeds_of,
     verdict,
     verdicts,
@@ -63,7 +63,9 @@ def combined(probe: Probe) -> Evidence:
     along = directions(probe, arguments)
     _, together = dual(probe, copies(arguments), along)
     alone = [dual(probe, copies(arguments), {name: direction})[1] for name, direction in along.items()]
-    sums = [None if parts[0] is None else sum(parts) for parts in zip(*alone, strict=True)]
+    sums = [
+        sum(parts) if (parts := [t for t in every if t is not None]) else None for every in zip(*alone, strict=True)
+    ]
     pairs = enumerate(zip(together, sums, strict=True))
     return all_right({f"output {at}": verdict(found, due, probe) for at, (found, due) in pairs})
 
@@ -97,12 +99,11 @@ def dual_equals_explicit(probe: Probe) -> Evidence:
     near_misses=[faults.tangents_copied],
 )
 def adjoint_identity(probe: Probe) -> Evidence:
+    found, seeds = gradients(probe, probe.example()), seeds_by_place(probe)
     arguments = still(probe)
     along = directions(probe, arguments)
-    outputs, tangents = dual(probe, copies(arguments), along)
-    seeds = seeds_of(differentiable(outputs))
-    forward = [(u * t).flatten() for u, t in zip(seeds, (t for t in tangents if t is not None), strict=True)]
-    found = gradients(probe, probe.example())
+    _, tangents = dual(probe, copies(arguments), along)
+    forward = [(u * t).flatten() for at, u in seeds.items() if (t := tangents[at]) is not None]
     backward = [(along[name] * g).flatten() for name, g in found.items() if g is not None]
     scale = float(torch.cat([*forward, *backward]).abs().sum())
     apart = abs(float(torch.cat(forward).sum() - torch.cat(backward).sum())) / scale
@@ -129,11 +130,11 @@ def mixed_modes(probe: Probe) -> Evidence:
         f"tangent of output {at}": verdict(None if t is None else t.detach(), w, rough)
         for at, (t, w) in enumerate(zip(tangents, due, strict=True))
     }
-    floating = differentiable(outputs)
     leaves = [value for value in arguments if isinstance(value, torch.Tensor) and value.requires_grad]
+    expected, seeds = gradients(probe, probe.example()), seeds_by_place(probe)
+    pulled = {at: output for at, output in enumerate(outputs) if output.requires_grad}
     with attributed("backward"):
-        answers = torch.autograd.grad(floating, leaves, seeds_of(floating), allow_unused=True)
-    expected = gradients(probe, probe.example())
+        answers = torch.autograd.grad(list(pulled.values()), leaves, [seeds[at] for at in pulled], allow_unused=True)
     given = dict(zip(others, answers, strict=True))
     return all_right(found | verdicts(given, {name: expected[name] for name in others}, probe))
 
@@ -152,7 +153,7 @@ def output_shape(probe: Probe) -> Evidence:
         return "none" if tensor is None else f"{tuple(tensor.shape)}, {tensor.dtype}"
 
     plain = outputs_of(probe, still(probe))
-    due = [described(output if output.is_floating_point() else None) for output in plain]
+    due = [described(None if tangent is None else output) for output, tangent in zip(plain, tangents, strict=True)]
     return Evidence([described(tangent) for tangent in tangents], due)
 
 
