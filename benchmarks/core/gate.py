@@ -21,7 +21,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import tomlkit
 import tomllib
@@ -37,6 +38,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 BUDGETS = HERE / "budgets.toml"
 BUILD = ROOT / "build/gate"
+SOURCES = "packages/core/src"
 TABLE = "workloads"
 MARGIN, TOLERATED = 0.10, 0.03
 """A benchmark is worse if it is surely slower by more than the one, and not worse if surely by less than the other."""
@@ -84,18 +86,18 @@ def incomplete(expected: Sequence[str], found: Mapping[str, float | None], where
     return complaints + [
         f"{where}: {name} has no time, but {value}"
         for name, value in numbers.items()
-        if value is None or not (math.isfinite(value) and value > 0)
+        if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0)
     ]
 
 
 def overspent(budgets: Mapping[str, Mapping[str, int]], counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """What was counted otherwise than the budgets say."""
+    """What was counted otherwise than the budgets say, or is not in them."""
     return [
-        f"{name}: {what} {budget[what]} → {counts[name].get(what)}"
+        f"{name}: {what} {budget.get(what)} → {counts[name].get(what)}"
         for name, budget in budgets.items()
         if name in counts
-        for what in budget
-        if counts[name].get(what) != budget[what]
+        for what in counts[name] | budget
+        if counts[name].get(what) != budget.get(what)
     ]
 
 
@@ -105,7 +107,7 @@ def workers(trees: Sequence[Path]) -> Iterator[list[Worker]]:
     with ExitStack() as stack:
         made = []
         for tree in trees:
-            path = [str(tree / "packages/core/src"), str(HERE), os.environ.get("PYTHONPATH", "")]
+            path = [str(tree / SOURCES), str(HERE), os.environ.get("PYTHONPATH", "")]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), **QUIETLY}
             made.append(Worker(Overlay(tree.name, environment), "cpu", TABLE))
             stack.callback(made[-1].close)
@@ -160,19 +162,38 @@ def times_of(base: Path, candidate: Path, names: Sequence[str]) -> tuple[list[Ti
 
 
 def tree_of(commit: str) -> Path:
-    """The sources of a commit, in a folder of their own; of a folder, that."""
-    if Path(commit).is_dir():
-        return Path(commit)
-    asked = ["git", "-C", str(ROOT), "rev-parse", "--verify", f"{commit}^{{commit}}"]
-    sha = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    folder = BUILD / "base" / sha
+    """The sources of a commit, in a folder of their own; of a folder, that.
+
+    Raises:
+        CannotTime: it is neither, or holds no core: another one that is installed would be timed in its place.
+    """
+    folder = Path(commit)
     if not folder.is_dir():
-        archive = subprocess.run(
-            ["git", "-C", str(ROOT), "archive", sha, "packages/core/src"], capture_output=True, check=True
-        ).stdout
-        folder.mkdir(parents=True)
-        subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
-    return folder
+        asked = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
+        sha = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        if not sha:
+            raise CannotTime(f"{commit} is neither a commit nor a folder")
+        folder = BUILD / "base" / sha
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as scratch:  # it appears whole, or not at all
+            tree, archive = Path(scratch, "tree"), ["git", "-C", str(ROOT), "archive", sha, SOURCES]
+            tree.mkdir()
+            packed = subprocess.run(archive, capture_output=True, check=False).stdout
+            subprocess.run(["tar", "-x", "-C", str(tree)], input=packed, capture_output=True, check=False)
+            checked(tree).rename(folder)
+    return checked(folder)
+
+
+def checked(tree: Path) -> Path:
+    """A folder that holds the core.
+
+    Raises:
+        CannotTime: it does not.
+    """
+    if not (tree / SOURCES / "sphweft/__init__.py").is_file():
+        raise CannotTime(f"{tree} holds no {SOURCES}/sphweft")
+    return tree
 
 
 def read_budgets(path: Path = BUDGETS) -> dict[str, dict[str, int]]:
@@ -194,13 +215,12 @@ def write_budgets(counts: Mapping[str, Mapping[str, int]]) -> None:
 def history(path: Path) -> dict[str, float | None]:
     """The median seconds of each benchmark in a file of pytest-benchmark; None where it was not timed."""
     try:
-        found: Any = json.loads(path.read_bytes())
-    except (OSError, json.JSONDecodeError):
+        return {
+            str(row["name"]).partition("[")[2].rstrip("]"): (row.get("stats") or {}).get("median")
+            for row in json.loads(path.read_bytes())["benchmarks"]
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no such file, or none of its kind
         return {}
-    return {
-        str(row["name"]).partition("[")[2].rstrip("]"): (row.get("stats") or {}).get("median")
-        for row in found.get("benchmarks", ())
-    }
 
 
 def shown(console: Console, timed: Sequence[Timed]) -> None:
@@ -225,19 +245,26 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="BENCHMARK", help="time these alone")
     parser.add_argument("--history", type=Path, help="a file of pytest-benchmark that must be complete")
     given = parser.parse_args()
+    if unknown := set(given.only or ()) - set(WORKLOADS):
+        parser.error(f"--only: no benchmark is called {', '.join(sorted(unknown))}")
+    try:
+        candidate, base = checked(given.candidate), None if given.counts else tree_of(given.base)
+        budgets = read_budgets()
+    except (CannotTime, OSError, tomllib.TOMLDecodeError) as problem:
+        parser.error(str(problem))
     console = Console(width=None if sys.stdout.isatty() else 140)
-    counts, complaints = counts_of(given.candidate, list(WORKLOADS))
-    if given.write:
+    counts, complaints = counts_of(candidate, list(WORKLOADS))
+    if given.write and not complaints:
         write_budgets(counts)
-    budgets = read_budgets()
+        budgets = read_budgets()
     complaints += incomplete(list(budgets), dict.fromkeys(WORKLOADS, 1.0), "counts")
     complaints += overspent(budgets, counts)
     console.print(f"{len(counts)} benchmarks counted")
     if given.history:
         complaints += incomplete(list(budgets), history(given.history), "history")
-    if not given.counts and not complaints:
+    if base and not complaints:
         try:
-            timed, problems = times_of(tree_of(given.base), given.candidate, given.only or list(budgets))
+            timed, problems = times_of(base, candidate, given.only or list(budgets))
         except CannotTime as problem:
             timed, problems = [], [f"times: {problem}"]
         shown(console, timed)

@@ -81,9 +81,17 @@ def test_a_history_must_be_complete(tmp_path, rows, complaint):
     assert complaints == [] if complaint is None else any(complaint in each for each in complaints)
 
 
-def test_benchmarks_that_were_disabled(tmp_path):
-    (tmp_path / "empty.json").write_text("")
+@pytest.mark.parametrize("text", ["", "[]", "null", '{"benchmarks": null}', '{"benchmarks": [{}]}', '{"benchmarks"'])
+def test_benchmarks_that_were_disabled(tmp_path, text):
+    (tmp_path / "empty.json").write_text(text)
     assert len(gate.incomplete(["a", "b"], gate.history(tmp_path / "empty.json"), "history")) == 2
+
+
+def test_every_figure_has_a_budget():
+    counted = {"a": {"launches": 1, "readbacks": 0}}
+    assert gate.overspent(counted, counted) == []
+    assert gate.overspent({"a": {"launches": 1}}, counted) == ["a: readbacks None → 0"]
+    assert gate.overspent({"a": {"launches": 1, "readbacks": 0, "views": 0}}, counted) == ["a: views 0 → None"]
 
 
 def judged(*arguments):
@@ -91,6 +99,31 @@ def judged(*arguments):
         [sys.executable, str(ROOT / "benchmarks/core/gate.py"), *arguments], capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--candidate", "nowhere"], "nowhere holds no packages/core/src/sphweft"),
+        (["--base", "docs"], "docs holds no packages/core/src/sphweft"),
+        (["--base", "nothing"], "nothing is neither a commit nor a folder"),
+        (["--only", "density-value-17"], "--only: no benchmark is called density-value-17"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(arguments, problem, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["gate.py", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        gate.main()
+    assert problem in capsys.readouterr().err
+
+
+def test_an_unreadable_budget_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "budgets.toml").write_text("a = {")
+    monkeypatch.setattr(gate.read_budgets, "__defaults__", (tmp_path / "budgets.toml",))
+    monkeypatch.setattr(sys, "argv", ["gate.py", "--counts"])
+    with pytest.raises(SystemExit, match="2"):
+        gate.main()
 
 
 def planted(folder, line, behind=""):
@@ -109,6 +142,13 @@ def test_a_worker_that_dies_closes_the_gate(tmp_path):
     status, said = judged("--counts", "--candidate", str(planted(tmp_path, "os._exit(3)")))
     assert status == 1
     assert "ended with status 3" in said
+
+
+def test_a_broken_candidate_writes_no_budgets(tmp_path):
+    before = gate.BUDGETS.read_text()
+    status, said = judged("--counts", "--write", "--candidate", str(planted(tmp_path, "os._exit(3)")))
+    assert status == 1, said
+    assert gate.BUDGETS.read_text() == before
 
 
 def test_counts_are_those_of_the_budgets():

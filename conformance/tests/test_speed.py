@@ -166,7 +166,7 @@ def test_a_worker_that_dies_is_told(tmp_path):
     environment = {**broken.environment, "PYTHONPATH": f"{tmp_path}:{broken.environment.get('PYTHONPATH', '')}"}
     found = speed.compare(Overlay("9.9.9", environment), broken)
     assert len(found.problems) == len(WORKLOADS)
-    assert found.problems[0] == "launch: the worker of Warp 9.9.9 ended with status 1: Warp is out"
+    assert found.problems[0] == "launch: the worker of 9.9.9 ended with status 1: Warp is out"
 
 
 def test_counts_are_exact():

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from signal import Signals
 from threading import Timer
 from typing import Literal
 
@@ -227,7 +228,8 @@ class Worker:
         status = self.process.wait()
         self.errors.seek(0)
         last = self.errors.read().decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
-        return f"the worker of Warp {self.version} ended with status {status}: {last[0]}"
+        why = Signals(-status).name if status < 0 else last[0]
+        return f"the worker of {self.version} ended with status {status}: {why}"
 
     def close(self) -> None:
         self.process.kill()
