@@ -61,6 +61,15 @@ def test_a_truncated_file_is_incomplete(written, kept):
         merge([path], nothing_expected)
 
 
+@pytest.mark.parametrize(("name", "entry"), [("sphweft", "sphweft"), ("bridges.good", "bridges:good")])
+def test_what_is_incomplete_says_how_to_run_it_again(written, name, entry):
+    path = written()
+    first, *_ = path.read_text().splitlines(keepends=True)
+    path.write_text(first.replace('"subject":"warp"', f'"subject":"{name}"'))
+    with pytest.raises(BadResult, match=rf"incomplete: .* `tapecheck run --subject {entry} --warp"):
+        merge([path], nothing_expected)
+
+
 def test_another_catalogue_is_refused(written):
     path = written()
     text = path.read_text()

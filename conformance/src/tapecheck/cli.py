@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +71,7 @@ def main(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
 ) -> None:
     """Judges NVIDIA Warp's autodiff by executable contracts, release by release."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends what was started, too
 
 
 @app.command()

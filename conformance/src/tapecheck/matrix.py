@@ -106,7 +106,8 @@ def complete(cell: Cell) -> Cell:
 
 def _again(cell: Cell) -> str:
     head = cell.header
-    subject = "" if head.subject == "warp" else f" --subject {head.subject}"
+    entry = head.subject if head.subject in KNOWN else ":".join(head.subject.rsplit(".", 1))
+    subject = "" if entry == "warp" else f" --subject {entry}"
     return f"run it again: `tapecheck run{subject} --warp {head.warp} --device {head.device}`"
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+import warp as wp
 
 import sphweft
 from sphweft import InputError, inspect
-from sphweft.bridge import ExtraKind, ExtraSpec
+from sphweft.bridge import ExtraKind, ExtraSpec, OperatorSpec, OutputSpec, SPHContext, launch_operator
 
 
 def state(case, **changes):
@@ -180,3 +181,48 @@ def test_lists_that_must_be_rebuilt(case):
 def test_an_extra_says_what_its_rows_are(kind, rows):
     with pytest.raises(InputError, match=f"rows of charges: expected one of .*, got '{rows}'"):
         ExtraSpec("charges", kind, rows)
+
+
+def twice(struct, build):
+    @wp.kernel(module="unique")
+    def kernel(state: struct, doubled: wp.array(dtype=build.scalar)):
+        i = wp.tid()
+        doubled[i] = build.scalar(2.0) * state.query_masses[i]
+
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "problem"),
+    [
+        (wp.float64, (2,), "12 rows or more, one a thread, got shape"),
+        (wp.float32, (12,), "entries of float64, as the kernel has, got float32"),
+        (wp.vec3d, (12, 3), "entries of float64"),
+        (wp.float64, (12, 3), "of 1 numbers a row"),
+        (wp.float64, (), "of 1 numbers a row"),
+    ],
+)
+def test_an_output_fits_the_kernel_and_its_threads(case, dtype, shape, problem):
+    particles = state(case)
+    assert particles.count == 12
+    spec = OperatorSpec("twice", twice, ("query_masses",), (OutputSpec(dtype, shape),))
+    with pytest.raises(InputError, match=f"output doubled of twice: expected .*{problem}"):
+        launch_operator(spec, SPHContext(particles, adjacency=case.adjacency))
+
+
+def test_a_kernel_that_writes_elsewhere_says_so(case):
+    spec = OperatorSpec("twice", twice, ("query_masses",), (OutputSpec(wp.float64, (12,), rows="any"),))
+    launch_operator(spec, SPHContext(state(case), adjacency=case.adjacency))
+    with pytest.raises(InputError, match="rows: expected 'threads' or 'any', got 'all'"):
+        OutputSpec(wp.float64, (12,), rows="all")
+
+
+def test_extras_have_names_of_their_own(case):
+    masses, weights = ExtraSpec("query_masses", rows="query"), ExtraSpec("weights", rows="query")
+    spec = OperatorSpec("twice", twice, ("query_masses",), (OutputSpec(wp.float64, (12,)),), (masses,))
+    with pytest.raises(InputError, match="query_masses: expected an extra of twice whose name is no field"):
+        launch_operator(spec, SPHContext(state(case), adjacency=case.adjacency), query_masses=state(case).masses)
+    with pytest.raises(InputError, match="extras: expected a name for each, got weights, weights"):
+        OperatorSpec("twice", twice, (), (), (weights, weights))
+    with pytest.raises(InputError, match="kind of weights: expected an ExtraKind, got str"):
+        ExtraSpec("weights", "tensor", "query")

@@ -18,15 +18,12 @@ from typing import Any
 import torch
 import warp as wp
 
-from sphweft.bridge.plan import Plan
+from sphweft.bridge.plan import Outputs, Plan
 from sphweft.cache.bundles import StateBundle
 from sphweft.cache.views import View, array_over
 from sphweft.runtime import COUNTERS, DTYPES, descriptor_type
 from sphweft.slices import Slice, side_by_side, slices_of
 from sphweft.transforms import refuse_batches, refuse_tracing
-
-Output = tuple[Any, tuple[int, ...]]
-"""Warp type of an entry, and torch shape."""
 
 
 def switch(name: str, default: str) -> bool:
@@ -49,7 +46,7 @@ class Launcher:
 
     plan: Plan
     scalars: tuple[Any, ...]
-    outputs: tuple[Output, ...]
+    outputs: Outputs
     threads: int
     grid: Any
     differentiated: bool
@@ -67,8 +64,10 @@ class Launcher:
         Raises:
             NotImplementedError: the operator has no tangent kernel.
         """
-        outputs = tuple(output for output, floating in zip(self.outputs, self.floating, strict=True) if floating)
-        return Launcher(self.plan.tangent, self.scalars, outputs, self.threads, self.grid, self.differentiated)
+        places = [at for at, floating in enumerate(self.floating) if floating]
+        outputs, plan = tuple(self.outputs[at] for at in places), self.plan.tangent
+        plan.check_outputs(self.threads, outputs, [plan.spec.outputs[at] for at in places])
+        return Launcher(plan, self.scalars, outputs, self.threads, self.grid, self.differentiated)
 
     def run(self, tensors: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
         """Launches the kernel on one tensor for each field of the plan; gives back its outputs."""

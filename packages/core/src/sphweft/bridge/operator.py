@@ -55,11 +55,14 @@ def _prepared(spec: OperatorSpec, context: SPHContext, extras: Extras) -> tuple[
     """A call, checked, and its tensors, one for each field."""
     spec.check_extras(context, extras)
     plan = plan_for(spec, context, extras)
+    outputs = tuple(output.resolve(context, extras) for output in spec.outputs)
+    threads = context.query.count if isinstance(spec.threads, ThreadSpec) else spec.threads(context, extras)
+    plan.check_outputs(threads, outputs, spec.outputs)
     launcher = Launcher(
         plan=plan,
         scalars=plan.values(context, extras),
-        outputs=tuple(output.resolve(context, extras) for output in spec.outputs),
-        threads=context.query.count if isinstance(spec.threads, ThreadSpec) else spec.threads(context, extras),
+        outputs=outputs,
+        threads=threads,
         grid=context.grid,
         differentiated=False,
     )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 import warp as wp
 
 from sphweft.bridge.layout import INDEX, LAYOUT, READERS, Kind
-from sphweft.bridge.spec import NO_CORRECTIONS, Build, ExtraKind, Extras, OperatorSpec, SPHContext
+from sphweft.bridge.spec import NO_CORRECTIONS, Build, ExtraKind, Extras, OperatorSpec, OutputSpec, SPHContext
 from sphweft.directions import selection
 from sphweft.errors import InputError
 from sphweft.runtime import COUNTERS, LOCK, SCALARS, element_type, silence, warp_device
+
+Outputs: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
+"""Of each output the Warp type of an entry, and the torch shape."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Plan:
         struct: the state struct's type.
         kernel: the Warp kernel; its module is loaded.
         no_adjoint: an empty struct, the adjoint that a launch must be given for the state.
+        fitting: the number of threads and the outputs that were last found to fit the kernel.
     """
 
     spec: OperatorSpec
@@ -62,6 +67,7 @@ class Plan:
     scalars: dict[str, Any]
     device: Any
     reused: threading.local = field(default_factory=threading.local)
+    fitting: tuple[int, Outputs] | None = None
 
     def __post_init__(self) -> None:
         self.filling = tuple((entry.name, entry.element, entry.shape) for entry in self.fields)
@@ -96,6 +102,29 @@ class Plan:
             return Plan(
                 self.spec, self.spec.tangent_kernel, self.build, (*self.fields, *twins), self.scalars, self.device
             )
+
+    def check_outputs(self, threads: int, outputs: Outputs, declared: Sequence[OutputSpec]) -> None:
+        """Refuses outputs in which the kernel would write what they are not, or behind their ends.
+
+        Raises:
+            InputError: naming the output.
+        """
+        if self.fitting == (threads, outputs):
+            return
+        arguments = self.kernel.adj.args[1:]
+        if len(arguments) != len(outputs):
+            raise InputError(f"outputs of {self.spec.name}", f"{len(arguments)}, as the kernel has", f"{len(outputs)}")
+        for argument, (element, shape), output in zip(arguments, outputs, declared, strict=True):
+            name, entry = f"output {argument.label} of {self.spec.name}", _entry(argument.type.dtype)
+            if _entry(element) != entry:
+                wanted, given = (getattr(kind, "__name__", kind) for kind in (argument.type.dtype, element))
+                raise InputError(name, f"entries of {wanted}, as the kernel has", f"{given}")
+            if not shape or math.prod(shape[1:]) != math.prod(entry[1]):
+                raise InputError(name, f"a shape (rows, …) of {math.prod(entry[1])} numbers a row", f"{shape}")
+            if output.rows == "threads" and shape[0] < threads:
+                remedy = "OutputSpec(…, rows='any') for a kernel that writes elsewhere"
+                raise InputError(name, f"{threads} rows or more, one a thread", f"shape {shape}", remedy)
+        self.fitting = threads, outputs
 
     def tensors(self, context: SPHContext, extras: Extras) -> list[torch.Tensor]:
         """The tensors of a call in the order of the fields.
@@ -169,6 +198,9 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
         elements=tuple((name, element_type(scalar, shape)) for name, shape in shapes.items()),
     )
     reads = spec.reads(build) if callable(spec.reads) else spec.reads
+    for extra in spec.extras:
+        if extra.name in {*INDEX, "first", "receiving", "contributing", "grid"}:
+            raise InputError(extra.name, f"an extra of {spec.name} whose name is no field of the state", "one that is")
     fields = [_layout_field(name, build) for name in reads]
     fields += [Field(name, element_type(scalar, shape), shape, True, None) for name, shape in shapes.items()]
     scalars: dict[str, Any] = {"first": wp.int32} if spec.sliced else {}
@@ -176,6 +208,11 @@ def _make(spec: OperatorSpec, context: SPHContext, extras: Extras) -> Plan:
     scalars |= {"grid": context.grid.functions.Grid} if context.grid is not None else {}
     scalars |= {extra.name: scalar for extra in spec.extras if extra.kind is ExtraKind.SCALAR}
     return Plan(spec, spec.kernel, build, tuple(fields), scalars, device)
+
+
+def _entry(element: Any) -> tuple[Any, tuple[int, ...]]:
+    """Scalar type and shape of a Warp type of an entry."""
+    return getattr(element, "_wp_scalar_type_", element), getattr(element, "_shape_", ())
 
 
 def _tensor_extras(spec: OperatorSpec) -> Sequence[Any]:

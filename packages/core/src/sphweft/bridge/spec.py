@@ -119,6 +119,7 @@ class ExtraSpec:
     vectors: bool = False
 
     def __post_init__(self) -> None:
+        of_type(f"kind of {self.name}", self.kind, ExtraKind)
         known = ("query", "reference", "any") if self.kind is ExtraKind.TENSOR else ("",)
         if self.rows not in known:
             remedy = "without it a tensor that is too short would be read, and in backward written, behind its end"
@@ -132,10 +133,19 @@ class OutputSpec:
     Attributes:
         dtype: Warp type of an entry, or a function of `(context, extras)` that gives it.
         shape: torch shape, or a function of `(context, extras)` that gives it; its trailing axes are the entry's.
+        rows: `"threads"`: there must be a row a thread; or `"any"`: the kernel then must not write behind the last one.
+
+    Raises:
+        InputError: other `rows`.
     """
 
     dtype: Any
     shape: tuple[int, ...] | Callable[[SPHContext, Extras], tuple[int, ...]]
+    rows: str = "threads"
+
+    def __post_init__(self) -> None:
+        if self.rows not in ("threads", "any"):
+            raise InputError("rows", "'threads' or 'any'", repr(self.rows))
 
     def resolve(self, context: SPHContext, extras: Extras) -> tuple[Any, tuple[int, ...]]:
         """Type and shape for one call; a type is taken as it is, not called."""
@@ -218,6 +228,11 @@ class OperatorSpec:
     threads: ThreadSpec | Callable[[SPHContext, Extras], int] = ThreadSpec.QUERY_COUNT
     tangent_kernel: Callable[[Any, Build], Any] | None = None
     sliced: bool = False
+
+    def __post_init__(self) -> None:
+        names = [extra.name for extra in self.extras]
+        if len(set(names)) < len(names):
+            raise InputError("extras", "a name for each", f"{', '.join(names)}")
 
     def __hash__(self) -> int:
         return hash(self.kernel)  # looked up at every call; equality compares the rest
