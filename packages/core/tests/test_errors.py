@@ -210,6 +210,14 @@ def test_an_output_fits_the_kernel_and_its_threads(case, dtype, shape, problem):
         launch_operator(spec, SPHContext(particles, adjacency=case.adjacency))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "shape", "problem"), [(torch.float64, (12,), "dtype: .* torch.float64"), (wp.float64, 12, "shape: .* 12")]
+)
+def test_an_output_has_a_type_and_a_shape(dtype, shape, problem):
+    with pytest.raises(InputError, match=problem):
+        OutputSpec(dtype, shape)
+
+
 def test_a_kernel_that_writes_elsewhere_says_so(case):
     spec = OperatorSpec("twice", twice, ("query_masses",), (OutputSpec(wp.float64, (12,), rows="any"),))
     launch_operator(spec, SPHContext(state(case), adjacency=case.adjacency))

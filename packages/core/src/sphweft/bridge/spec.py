@@ -136,7 +136,7 @@ class OutputSpec:
         rows: `"threads"`: there must be a row a thread; or `"any"`: the kernel then must not write behind the last one.
 
     Raises:
-        InputError: other `rows`.
+        InputError: a type or a shape that is none, or other `rows`.
     """
 
     dtype: Any
@@ -144,6 +144,10 @@ class OutputSpec:
     rows: str = "threads"
 
     def __post_init__(self) -> None:
+        if not callable(self.dtype):
+            raise InputError("dtype", "a Warp type, or a function that gives one", repr(self.dtype))
+        if not (callable(self.shape) or isinstance(self.shape, (tuple, list))):
+            raise InputError("shape", "a tuple, or a function that gives one", repr(self.shape))
         if self.rows not in ("threads", "any"):
             raise InputError("rows", "'threads' or 'any'", repr(self.rows))
 
