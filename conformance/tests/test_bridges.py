@@ -136,7 +136,7 @@ def test_outputs_need_not_all_have_a_gradient_with_respect_to_everything(call):
     assert found <= ARGUMENTS
 
 
-def test_a_gradient_that_one_of_two_outputs_lost_is_missed():
+def test_a_gradient_that_one_of_two_outputs_lost_is_noticed():
     from tapecheck.subjects import plain
 
     def half(field, weight):
